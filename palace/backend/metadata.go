@@ -1,0 +1,238 @@
+package backend
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// Metadata maps keys to values of exactly these Go types, one for each type an
+// engine tells apart: bool, int64, float64, string, []bool, []int64,
+// []float64, []string. An int64 never passes through a float64: ids and
+// timestamps beyond 2^53 stay exact.
+type Metadata map[string]any
+
+// Keys returns the keys in order.
+func (m Metadata) Keys() []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// Text renders any metadata value for people; nil gives an empty string.
+func Text(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case bool:
+		return strconv.FormatBool(v)
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case float64:
+		return formatFloat(v)
+	default:
+		b, err := EncodeValue(v)
+		if err != nil {
+			return fmt.Sprint(v)
+		}
+		return string(b)
+	}
+}
+
+// MarshalJSON writes the keys in order and keeps the types apart: a float64
+// always has a point or an exponent, so that what reads it back gets a float
+// again and not an integer. Go's encoder would write 3.0 as 3.
+func (m Metadata) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	buf.WriteByte('{')
+	for i, k := range m.Keys() {
+		if i > 0 {
+			buf.WriteByte(',')
+		}
+		kb, err := EncodeValue(k)
+		if err != nil {
+			return nil, err
+		}
+		vb, err := EncodeValue(m[k])
+		if err != nil {
+			return nil, fmt.Errorf("metadata %q: %w", k, err)
+		}
+		buf.Write(kb)
+		buf.WriteByte(':')
+		buf.Write(vb)
+	}
+	buf.WriteByte('}')
+	return buf.Bytes(), nil
+}
+
+// EncodeValue writes one metadata value as JSON without HTML escapes and with
+// floats kept apart from integers. Infinities and NaN, which JSON has no word
+// for, become the strings "Infinity", "-Infinity" and "NaN".
+func EncodeValue(v any) ([]byte, error) {
+	switch v := v.(type) {
+	case nil:
+		return []byte("null"), nil
+	case bool:
+		return strconv.AppendBool(nil, v), nil
+	case int64:
+		return strconv.AppendInt(nil, v, 10), nil
+	case float64:
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			return json.Marshal(floatWord(v))
+		}
+		return []byte(formatFloat(v)), nil
+	case string:
+		var buf bytes.Buffer
+		enc := json.NewEncoder(&buf)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(v); err != nil {
+			return nil, err
+		}
+		return bytes.TrimRight(buf.Bytes(), "\n"), nil
+	case []bool:
+		return encodeList(v)
+	case []int64:
+		return encodeList(v)
+	case []float64:
+		return encodeList(v)
+	case []string:
+		return encodeList(v)
+	}
+	return nil, fmt.Errorf("no metadata type: %T", v)
+}
+
+func encodeList[T any](list []T) ([]byte, error) {
+	out := []byte{'['}
+	for i, v := range list {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		b, err := EncodeValue(v)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, b...)
+	}
+	return append(out, ']'), nil
+}
+
+func formatFloat(v float64) string {
+	if math.IsInf(v, 0) || math.IsNaN(v) {
+		return floatWord(v)
+	}
+	s := strconv.FormatFloat(v, 'g', -1, 64)
+	for _, c := range s {
+		if c == '.' || c == 'e' {
+			return s
+		}
+	}
+	return s + ".0"
+}
+
+func floatWord(v float64) string {
+	switch {
+	case math.IsNaN(v):
+		return "NaN"
+	case v > 0:
+		return "Infinity"
+	}
+	return "-Infinity"
+}
+
+// ParseMetadata reads a flat JSON object as Chroma's queue stores it: integers
+// become int64, numbers with a point or an exponent float64, lists of one type
+// the matching slice. A null value is reported in deleted: it removes the key.
+func ParseMetadata(b []byte) (m Metadata, deleted []string, err error) {
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.UseNumber()
+	var raw map[string]any
+	if err := dec.Decode(&raw); err != nil {
+		return nil, nil, fmt.Errorf("metadata is no JSON object: %w", err)
+	}
+	if dec.More() {
+		return nil, nil, fmt.Errorf("metadata is followed by more data at byte %d", dec.InputOffset())
+	}
+	m = make(Metadata, len(raw))
+	for k, v := range raw {
+		if v == nil {
+			deleted = append(deleted, k)
+			continue
+		}
+		val, err := fromJSON(v)
+		if err != nil {
+			return nil, nil, fmt.Errorf("metadata %q: %w", k, err)
+		}
+		m[k] = val
+	}
+	slices.Sort(deleted)
+	return m, deleted, nil
+}
+
+func fromJSON(v any) (any, error) {
+	switch v := v.(type) {
+	case bool, string:
+		return v, nil
+	case json.Number:
+		return parseNumber(v)
+	case []any:
+		return listFromJSON(v)
+	}
+	return nil, fmt.Errorf("values of type %T are not allowed", v)
+}
+
+func parseNumber(n json.Number) (any, error) {
+	for _, c := range n.String() {
+		if c == '.' || c == 'e' || c == 'E' {
+			return n.Float64()
+		}
+	}
+	if i, err := n.Int64(); err == nil {
+		return i, nil
+	}
+	return n.Float64()
+}
+
+func listFromJSON(list []any) (any, error) {
+	if len(list) == 0 {
+		return []string{}, nil
+	}
+	first, err := fromJSON(list[0])
+	if err != nil {
+		return nil, err
+	}
+	switch first.(type) {
+	case bool:
+		return typedList[bool](list)
+	case int64:
+		return typedList[int64](list)
+	case float64:
+		return typedList[float64](list)
+	case string:
+		return typedList[string](list)
+	}
+	return nil, fmt.Errorf("lists inside lists are not allowed")
+}
+
+func typedList[T any](list []any) ([]T, error) {
+	out := make([]T, len(list))
+	for i, v := range list {
+		val, err := fromJSON(v)
+		if err != nil {
+			return nil, err
+		}
+		t, ok := val.(T)
+		if !ok {
+			return nil, fmt.Errorf("element %d is %T in a list of %T", i, val, out[0])
+		}
+		out[i] = t
+	}
+	return out, nil
+}
