@@ -1,0 +1,138 @@
+package chroma
+
+import "slices"
+
+// Coverage compares three sets of ids: the live ones in SQLite with the queue
+// applied, those in the index files, and those whose vector waits in the
+// queue. Counts alone say nothing: two palaces with equal counts can differ by
+// ten ids each way (MemPalace #1816).
+type Coverage struct {
+	// Live ids, pending writes applied.
+	Live int64
+	// Indexed ids: in the metadata pickle, their label present and not deleted
+	// in the index, before the queue is replayed.
+	Indexed int64
+	// Queued are live ids whose newest vector exists only in the queue.
+	Queued int64
+	// Searchable are live ids that a vector search reaches.
+	Searchable int64
+	// Missing are live ids that it does not; nobody has their vector.
+	Missing int64
+	// Stale ids are reachable but no longer live.
+	Stale int64
+	// MissingIDs and StaleIDs hold the first few, in id order, as evidence.
+	MissingIDs, StaleIDs []string
+}
+
+// sampleIDs bounds the evidence kept of each set.
+const sampleIDs = 10
+
+type reach uint8
+
+const (
+	inIndex reach = 1 << iota
+	inQueue
+	alive
+)
+
+// coverage collects the sets. The index comes first, then the queue in
+// sequence order, then every live id.
+type coverage struct {
+	slot    map[string]uint32
+	reach   []reach
+	ids     []string
+	indexed int64
+	live    int64
+	missing []string
+	lost    int64
+}
+
+func newCoverage(size int) *coverage {
+	return &coverage{slot: make(map[string]uint32, size)}
+}
+
+func (c *coverage) at(id string) uint32 {
+	if i, ok := c.slot[id]; ok {
+		return i
+	}
+	i := uint32(len(c.reach))
+	c.slot[id] = i
+	c.reach = append(c.reach, 0)
+	c.ids = append(c.ids, id)
+	return i
+}
+
+func (c *coverage) addIndexed(id string) {
+	c.reach[c.at(id)] |= inIndex
+	c.indexed++
+}
+
+// replay applies one queued write the way Chroma does when it loads the
+// segment: an add of a known id and an update of an unknown one change
+// nothing, and a write without a vector brings none.
+func (c *coverage) replay(op Operation, id string, vector bool) {
+	if op == OpDelete {
+		if i, ok := c.slot[id]; ok {
+			c.reach[i] = 0
+		}
+		return
+	}
+	if !vector {
+		return
+	}
+	i, known := c.slot[id]
+	known = known && c.reach[i] != 0
+	switch op {
+	case OpAdd:
+		if !known {
+			c.reach[c.at(id)] = inQueue
+		}
+	case OpUpdate:
+		if known {
+			c.reach[i] = inQueue
+		}
+	case OpUpsert:
+		c.reach[c.at(id)] = inQueue
+	}
+}
+
+// addLive takes a live id as SQLite hands it out; the bytes are not kept.
+func (c *coverage) addLive(id []byte) {
+	c.live++
+	i, ok := c.slot[string(id)]
+	if ok && c.reach[i] != 0 {
+		c.reach[i] |= alive
+		return
+	}
+	c.lost++
+	c.missing = keepSmallest(c.missing, string(id))
+}
+
+func (c *coverage) result() Coverage {
+	r := Coverage{Live: c.live, Indexed: c.indexed, Missing: c.lost, MissingIDs: c.missing}
+	for i, v := range c.reach {
+		switch {
+		case v == 0:
+		case v&alive == 0:
+			r.Stale++
+			r.StaleIDs = keepSmallest(r.StaleIDs, c.ids[i])
+		default:
+			r.Searchable++
+			if v&inQueue != 0 {
+				r.Queued++
+			}
+		}
+	}
+	return r
+}
+
+// keepSmallest keeps the first few ids in order, so that the same palace gives
+// the same evidence every time.
+func keepSmallest(list []string, id string) []string {
+	i, _ := slices.BinarySearch(list, id)
+	if i == sampleIDs {
+		return list
+	}
+	list = slices.Insert(list, i, id)
+	return list[:min(len(list), sampleIDs)]
+}
