@@ -1,0 +1,5 @@
+//go:build !unix
+
+package pickle
+
+const nonblock = 0
