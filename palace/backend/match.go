@@ -2,15 +2,30 @@ package backend
 
 import (
 	"cmp"
-	"math/big"
-	"regexp"
+	"fmt"
+	"math"
 	"strings"
 )
 
-// Match reports whether a record fulfils the filter. Backends that can ask
-// their engine do so; this is for records the engine has not applied yet.
+// Match reports whether a record fulfils the filter, ids aside. Backends that
+// can ask their engine do so; this is for records the engine has not applied
+// yet. For more than a few records use Compile.
 func (f Filter) Match(r Record) bool {
-	return MatchWhere(f.Where, r.Metadata) && MatchDocument(f.WhereDocument, r.Document)
+	match, err := f.Compile()
+	return err == nil && match(r)
+}
+
+// Compile prepares Match for many records: regular expressions are compiled
+// once, and one that is not allowed is refused with an
+// *UnsupportedFilterError.
+func (f Filter) Compile() (func(Record) bool, error) {
+	document, err := CompileDocument(f.WhereDocument)
+	if err != nil {
+		return nil, err
+	}
+	return func(r Record) bool {
+		return MatchWhere(f.Where, r.Metadata) && document(r.Document)
+	}, nil
 }
 
 // MatchWhere evaluates a condition on metadata with Chroma's meaning.
@@ -71,17 +86,19 @@ func (c Compare) match(m Metadata) bool {
 	return false
 }
 
-func equal(a, b any) bool {
-	if isNumber(a) && isNumber(b) {
-		return compareNumbers(a, b) == 0
+// equal holds a stored value against one that is asked for.
+func equal(stored, asked any) bool {
+	if isNumber(stored) && isNumber(asked) {
+		return compareNumbers(stored, asked) == 0
 	}
-	switch a := a.(type) {
-	case string:
-		s, ok := b.(string)
-		return ok && a == s
-	case bool:
-		t, ok := b.(bool)
-		return ok && a == t
+	return same(stored, asked)
+}
+
+// same compares values of one type; of different types none are the same.
+func same(a, b any) bool {
+	switch a.(type) {
+	case string, bool, int64, float64:
+		return a == b
 	}
 	return false
 }
@@ -95,122 +112,145 @@ func equalsAny(v any, list []any) bool {
 	return false
 }
 
+// holds looks for an element in list metadata. Here integers and floats do not
+// meet: [1, 2] does not hold 2.0 (tested against Chroma 1.5.9).
 func holds(list, v any) bool {
 	switch list := list.(type) {
 	case []string:
-		return anyEqual(list, v)
+		return anySame(list, v)
 	case []int64:
-		return anyEqual(list, v)
+		return anySame(list, v)
 	case []float64:
-		return anyEqual(list, v)
+		return anySame(list, v)
 	case []bool:
-		return anyEqual(list, v)
+		return anySame(list, v)
 	}
 	return false
 }
 
-func anyEqual[T any](list []T, v any) bool {
+func anySame[T any](list []T, v any) bool {
 	for _, x := range list {
-		if equal(x, v) {
+		if same(x, v) {
 			return true
 		}
 	}
 	return false
 }
 
-// compareNumbers is exact across int64 and float64: 9007199254740993 is not
-// equal to the float 9007199254740992.
-func compareNumbers(a, b any) int {
-	switch a := a.(type) {
+// compareNumbers orders a stored number against one that is asked for, as a
+// local Chroma does: what is asked for is converted to the stored number's
+// type. So a stored integer 2 equals 2.5, which becomes 2, and a stored float
+// 9007199254740992.0 equals the integer 9007199254740993. Two integers compare
+// exactly.
+func compareNumbers(stored, asked any) int {
+	switch stored := stored.(type) {
 	case int64:
-		switch b := b.(type) {
-		case int64:
-			return cmp.Compare(a, b)
-		case float64:
-			return -compareMixed(b, a)
-		}
+		return cmp.Compare(stored, ToInt(asked))
 	case float64:
-		switch b := b.(type) {
-		case int64:
-			return compareMixed(a, b)
-		case float64:
-			return cmp.Compare(a, b)
-		}
+		return cmp.Compare(stored, ToFloat(asked))
 	}
 	return 0
 }
 
-func compareMixed(f float64, i int64) int {
-	if f != f { // NaN sorts before every number, as cmp.Compare has it
-		return -1
+// ToInt is the integer that a local Chroma asks its integers for: a float
+// loses its fraction and is held within int64; NaN becomes 0.
+func ToInt(v any) int64 {
+	switch v := v.(type) {
+	case int64:
+		return v
+	case float64:
+		switch {
+		case v != v:
+			return 0
+		case v >= 1<<63:
+			return math.MaxInt64
+		case v < -(1 << 63):
+			return math.MinInt64
+		}
+		return int64(v)
 	}
-	if f > 1<<63 {
-		return 1
+	return 0
+}
+
+// ToFloat is the float that a local Chroma asks its floats for.
+func ToFloat(v any) float64 {
+	switch v := v.(type) {
+	case int64:
+		return float64(v)
+	case float64:
+		return v
 	}
-	if f < -(1 << 63) {
-		return -1
-	}
-	return new(big.Float).SetFloat64(f).Cmp(new(big.Float).SetInt64(i))
+	return 0
 }
 
 // MatchDocument evaluates a condition on a document; nil means the record has
 // none, which fulfils only the negated forms.
 func MatchDocument(w WhereDocument, doc *string) bool {
+	match, err := CompileDocument(w)
+	return err == nil && match(doc)
+}
+
+// CompileDocument prepares MatchDocument for many documents.
+func CompileDocument(w WhereDocument) (func(doc *string) bool, error) {
 	switch w := w.(type) {
 	case nil:
-		return true
+		return func(*string) bool { return true }, nil
 	case AndText:
-		for _, c := range w {
-			if !MatchDocument(c, doc) {
-				return false
-			}
-		}
-		return true
+		return compileAll(w, false)
 	case OrText:
-		for _, c := range w {
-			if MatchDocument(c, doc) {
-				return true
-			}
-		}
-		return false
+		return compileAll(w, true)
 	case TextMatch:
-		return w.match(doc)
+		return w.compile()
 	}
-	return false
+	return nil, &UnsupportedFilterError{Subject: fmt.Sprintf("%T", w), Reason: "not a condition on documents"}
 }
 
-func (t TextMatch) match(doc *string) bool {
+// compileAll joins conditions: the first that answers stop decides.
+func compileAll(list []WhereDocument, stop bool) (func(*string) bool, error) {
+	conds := make([]func(*string) bool, len(list))
+	for i, w := range list {
+		var err error
+		if conds[i], err = CompileDocument(w); err != nil {
+			return nil, err
+		}
+	}
+	return func(doc *string) bool {
+		for _, c := range conds {
+			if c(doc) == stop {
+				return stop
+			}
+		}
+		return !stop
+	}, nil
+}
+
+func (t TextMatch) compile() (func(*string) bool, error) {
 	switch t.Op {
 	case Contains:
-		return doc != nil && strings.Contains(*doc, t.Text)
+		return func(doc *string) bool { return doc != nil && containsText(*doc, t.Text) }, nil
 	case NotContains:
-		return doc == nil || !strings.Contains(*doc, t.Text)
-	case Regex:
-		return doc != nil && t.regexp().MatchString(*doc)
-	case NotRegex:
-		return doc == nil || !t.regexp().MatchString(*doc)
+		return func(doc *string) bool { return doc == nil || !containsText(*doc, t.Text) }, nil
+	case Regex, NotRegex:
+		re, err := compileRegex(t.Text)
+		if err != nil {
+			return nil, &UnsupportedFilterError{Subject: string(t.Op), Reason: err.Error()}
+		}
+		if t.Op == Regex {
+			return func(doc *string) bool { return doc != nil && re.MatchString(*doc) }, nil
+		}
+		return func(doc *string) bool { return doc == nil || !re.MatchString(*doc) }, nil
 	}
-	return false
+	return nil, &UnsupportedFilterError{Subject: string(t.Op), Reason: "not an operator Chroma knows for documents"}
 }
 
-// check refuses an expression that does not compile before any row is read.
-func (t TextMatch) check() error {
-	if t.Op != Regex && t.Op != NotRegex {
-		return nil
+// containsText is a case-sensitive search for a substring with the one oddity
+// of the engine's LIKE: both texts end at their first NUL, and a pattern that
+// has one must stand at the document's end (tested against Chroma 1.5.9).
+func containsText(doc, text string) bool {
+	doc, _, _ = strings.Cut(doc, "\x00")
+	text, _, cut := strings.Cut(text, "\x00")
+	if cut {
+		return strings.HasSuffix(doc, text)
 	}
-	if _, err := regexp.Compile(t.Text); err != nil {
-		return &UnsupportedFilterError{Subject: string(t.Op), Reason: err.Error()}
-	}
-	return nil
-}
-
-// never matches nothing; it stands in for an expression that check refused.
-var never = regexp.MustCompile(`[^\s\S]`)
-
-func (t TextMatch) regexp() *regexp.Regexp {
-	re, err := regexp.Compile(t.Text)
-	if err != nil {
-		return never
-	}
-	return re
+	return strings.Contains(doc, text)
 }

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
+	"unicode/utf8"
 )
 
 // Metadata maps keys to values of exactly these Go types, one for each type an
@@ -149,20 +151,32 @@ func floatWord(v float64) string {
 
 // ParseMetadata reads a flat JSON object as Chroma's queue stores it: integers
 // become int64, numbers with a point or an exponent float64, lists of one type
-// the matching slice. A null value is reported in deleted: it removes the key.
+// the matching slice. A null value is reported in deleted: it removes the key,
+// and so does an empty list, since the engine stores a list one row an
+// element. What the engine refuses is refused here too, and never repaired on
+// the way: text that is not UTF-8, half of a surrogate pair, a second value.
 func ParseMetadata(b []byte) (m Metadata, deleted []string, err error) {
+	if !utf8.Valid(b) {
+		return nil, nil, fmt.Errorf("metadata is not UTF-8")
+	}
+	if loneSurrogate(b) {
+		return nil, nil, fmt.Errorf("metadata has half of a surrogate pair")
+	}
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.UseNumber()
 	var raw map[string]any
 	if err := dec.Decode(&raw); err != nil {
 		return nil, nil, fmt.Errorf("metadata is no JSON object: %w", err)
 	}
-	if dec.More() {
+	if raw == nil {
+		return nil, nil, fmt.Errorf("metadata is null, no JSON object")
+	}
+	if _, err := dec.Token(); err != io.EOF {
 		return nil, nil, fmt.Errorf("metadata is followed by more data at byte %d", dec.InputOffset())
 	}
 	m = make(Metadata, len(raw))
 	for k, v := range raw {
-		if v == nil {
+		if list, ok := v.([]any); v == nil || ok && len(list) == 0 {
 			deleted = append(deleted, k)
 			continue
 		}
@@ -174,6 +188,41 @@ func ParseMetadata(b []byte) (m Metadata, deleted []string, err error) {
 	}
 	slices.Sort(deleted)
 	return m, deleted, nil
+}
+
+// loneSurrogate looks for an escape that is one half of a pair without the
+// other. Go's decoder would make U+FFFD of it, which nobody wrote.
+func loneSurrogate(b []byte) bool {
+	for i := 0; i < len(b); i++ {
+		if b[i] != '\\' {
+			continue
+		}
+		unit, ok := utf16Unit(b[i:])
+		switch {
+		case !ok:
+			i++ // the escaped character, which may be another backslash
+		case unit >= 0xd800 && unit < 0xdc00:
+			low, ok := utf16Unit(b[i+6:])
+			if !ok || low < 0xdc00 || low > 0xdfff {
+				return true
+			}
+			i += 11
+		case unit >= 0xdc00 && unit <= 0xdfff:
+			return true
+		default:
+			i += 5
+		}
+	}
+	return false
+}
+
+// utf16Unit reads an escape of the form \uXXXX.
+func utf16Unit(b []byte) (uint64, bool) {
+	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(b[2:6]), 16, 16)
+	return n, err == nil
 }
 
 func fromJSON(v any) (any, error) {
@@ -201,22 +250,35 @@ func parseNumber(n json.Number) (any, error) {
 }
 
 func listFromJSON(list []any) (any, error) {
-	if len(list) == 0 {
+	values := make([]any, len(list))
+	floats := false
+	for i, el := range list {
+		v, err := fromJSON(el)
+		if err != nil {
+			return nil, err
+		}
+		values[i] = v
+		_, isFloat := v.(float64)
+		floats = floats || isFloat
+	}
+	if len(values) == 0 {
 		return []string{}, nil
 	}
-	first, err := fromJSON(list[0])
-	if err != nil {
-		return nil, err
+	// Integers among floats become floats, as the engine has it.
+	for i, v := range values {
+		if n, ok := v.(int64); ok && floats {
+			values[i] = float64(n)
+		}
 	}
-	switch first.(type) {
+	switch values[0].(type) {
 	case bool:
-		return typedList[bool](list)
+		return typedList[bool](values)
 	case int64:
-		return typedList[int64](list)
+		return typedList[int64](values)
 	case float64:
-		return typedList[float64](list)
+		return typedList[float64](values)
 	case string:
-		return typedList[string](list)
+		return typedList[string](values)
 	}
 	return nil, fmt.Errorf("lists inside lists are not allowed")
 }
@@ -224,13 +286,9 @@ func listFromJSON(list []any) (any, error) {
 func typedList[T any](list []any) ([]T, error) {
 	out := make([]T, len(list))
 	for i, v := range list {
-		val, err := fromJSON(v)
-		if err != nil {
-			return nil, err
-		}
-		t, ok := val.(T)
+		t, ok := v.(T)
 		if !ok {
-			return nil, fmt.Errorf("element %d is %T in a list of %T", i, val, out[0])
+			return nil, fmt.Errorf("element %d is %T in a list of %T", i, v, out[0])
 		}
 		out[i] = t
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 )
 
 // Where is a condition on metadata; WhereDocument one on the document. Both
@@ -36,8 +37,9 @@ const (
 
 // Compare holds one metadata key against Value, or against each of Values for
 // In and Nin. Ne, Nin and NotContains also match records that lack the key.
-// Integers and floats compare with each other; other types never do.
-// Contains looks for an element of list metadata, not for a substring.
+// Integers and floats compare with each other, in the stored value's type;
+// other types never do. Contains looks for an element of list metadata, of the
+// same type, not for a substring.
 type Compare struct {
 	Key    string
 	Op     Op
@@ -119,6 +121,8 @@ func parseWhere(o map[string]any, depth int) (Where, error) {
 		return Or(list), nil
 	case len(key) > 0 && key[0] == '$':
 		return nil, &UnsupportedFilterError{Subject: key, Reason: "not an operator Chroma knows at this place"}
+	case key == "#document" || key == "#embedding":
+		return nil, &UnsupportedFilterError{Subject: key, Reason: "not a metadata key; ask for documents with where_document"}
 	}
 	cond, ok := v.(map[string]any)
 	if !ok {
@@ -150,7 +154,7 @@ func parseCompare(key string, op Op, operand any) (Where, error) {
 			}
 			c.Values[i] = val
 		}
-		return c, nil
+		return c, sameKind(op, c.Values)
 	case Gt, Gte, Lt, Lte:
 		val, err := scalar(key, operand)
 		if err != nil {
@@ -201,7 +205,10 @@ func parseWhereDocument(o map[string]any, depth int) (WhereDocument, error) {
 			return nil, &UnsupportedFilterError{Subject: key, Reason: "wants a text"}
 		}
 		m := TextMatch{Op: op, Text: text}
-		return m, m.check()
+		if _, err := m.compile(); err != nil {
+			return nil, err
+		}
+		return m, nil
 	}
 	return nil, &UnsupportedFilterError{Subject: key, Reason: "not an operator Chroma knows for documents"}
 }
@@ -264,10 +271,31 @@ func scalar(key string, v any) (any, error) {
 		return nil, &UnsupportedFilterError{Subject: key, Reason: err.Error()}
 	}
 	switch val.(type) {
-	case bool, int64, float64, string:
+	case float64:
+		if n, ok := v.(json.Number); ok && !strings.ContainsAny(n.String(), ".eE") {
+			return nil, &UnsupportedFilterError{Subject: key, Reason: n.String() + " is beyond 64 bits"}
+		}
+		return val, nil
+	case bool, int64, string:
 		return val, nil
 	}
 	return nil, &UnsupportedFilterError{Subject: key, Reason: "lists can be compared with $in, $nin and $contains only"}
+}
+
+// sameKind refuses lists of several types, as the engine does; where the first
+// value is a float the others may be integers, and become floats.
+func sameKind(op Op, list []any) error {
+	_, float := list[0].(float64)
+	for i, v := range list {
+		if n, ok := v.(int64); ok && float {
+			list[i] = float64(n)
+			continue
+		}
+		if fmt.Sprintf("%T", v) != fmt.Sprintf("%T", list[0]) {
+			return &UnsupportedFilterError{Subject: string(op), Reason: "wants values of one type"}
+		}
+	}
+	return nil
 }
 
 func isNumber(v any) bool {
