@@ -1,0 +1,6 @@
+package locks
+
+import "io/fs"
+
+// identify: nothing here compares open files on Windows.
+func identify(fs.FileInfo) (fileID, bool) { return fileID{}, false }
