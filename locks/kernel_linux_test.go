@@ -98,7 +98,8 @@ func TestThisProcessIsDescribedAsItIs(t *testing.T) {
 	for _, a := range p.Parents {
 		up = append(up, a.PID)
 	}
-	if !slices.Contains(up, os.Getppid()) {
+	// In a PID namespace the parent may be outside.
+	if os.Getppid() != 0 && !slices.Contains(up, os.Getppid()) {
 		t.Errorf("parents %v", up)
 	}
 }

@@ -274,3 +274,22 @@ func TestAnotherUsersHolderIsNamedAndTheUnseenCounted(t *testing.T) {
 		t.Errorf("after it ended: %+v", s)
 	}
 }
+
+func TestAProcessTableThatHidesOthersIsAGap(t *testing.T) {
+	t.Parallel()
+	h := home(t)
+	p := palaceIn(t, h)
+	proc := fakeProc(t, map[string]string{"locks": ""}, map[string]string{"self/ns/pid": initNS})
+	o := NewObserver(Options{Home: h, ProcRoot: proc})
+	if v := view(t, o, p); len(v.Gaps) != 0 {
+		t.Errorf("gaps %v", v.Gaps)
+	}
+	// hidepid=2: not even init shows.
+	if err := os.RemoveAll(filepath.Join(proc, "1")); err != nil {
+		t.Fatal(err)
+	}
+	v := view(t, o, p)
+	if v.Lock.State != Free || len(v.Gaps) != 1 || !strings.Contains(v.Gaps[0].Error(), "hidepid") {
+		t.Errorf("%+v, gaps %v", v.Lock, v.Gaps)
+	}
+}
