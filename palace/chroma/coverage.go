@@ -41,7 +41,7 @@ type coverage struct {
 	slot    map[string]uint32
 	reach   []reach
 	ids     []string
-	indexed int64
+	indexed int // the first ids, those of the index
 	live    int64
 	missing []string
 	lost    int64
@@ -49,6 +49,27 @@ type coverage struct {
 
 func newCoverage(size int) *coverage {
 	return &coverage{slot: make(map[string]uint32, size)}
+}
+
+// reset forgets everything but what the index holds, so that the questions can
+// be asked again.
+func (c *coverage) reset() {
+	for _, id := range c.ids[c.indexed:] {
+		delete(c.slot, id)
+	}
+	c.ids, c.reach = c.ids[:c.indexed], c.reach[:c.indexed]
+	for i := range c.reach {
+		c.reach[i] = inIndex
+	}
+	c.forgetLive()
+}
+
+// forgetLive takes back the live ids alone.
+func (c *coverage) forgetLive() {
+	for i := range c.reach {
+		c.reach[i] &^= alive
+	}
+	c.live, c.lost, c.missing = 0, 0, nil
 }
 
 func (c *coverage) at(id string) uint32 {
@@ -109,7 +130,7 @@ func (c *coverage) addLive(id []byte) {
 }
 
 func (c *coverage) result() Coverage {
-	r := Coverage{Live: c.live, Indexed: c.indexed, Missing: c.lost, MissingIDs: c.missing}
+	r := Coverage{Live: c.live, Indexed: int64(c.indexed), Missing: c.lost, MissingIDs: c.missing}
 	for i, v := range c.reach {
 		switch {
 		case v == 0:
