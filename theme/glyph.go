@@ -16,6 +16,7 @@ type Glyphs struct {
 	Spinner                          []string
 
 	Cursor             string // the selected row
+	Rest               string // the selected row of a list that has not the keys
 	Marker             string // a marked row
 	Asc, Desc          string // sort direction
 	BarFull, BarEmpty  string
@@ -58,7 +59,7 @@ func asciiGlyphs() Glyphs {
 		Done: "[x]", Now: "[>]", Next: "[ ]",
 		Crumb: ">", Ellipsis: "...", NoValue: "-",
 		Spinner: []string{"|", "/", "-", `\`},
-		Cursor:  ">", Marker: "*", Asc: "^", Desc: "v",
+		Cursor:  ">", Rest: "-", Marker: "*", Asc: "^", Desc: "v",
 		BarFull: "#", BarEmpty: ".", HLine: "-", VLine: "|",
 		TopLeft: "+", TopRight: "+", BotLeft: "+", BotRight: "+",
 		Caret: "|", Separator: "-", MoreAbove: "^", MoreDwn: "v",
