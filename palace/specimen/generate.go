@@ -73,7 +73,7 @@ func generate(ctx context.Context, tx *sql.Tx, dir string, s Spec) (err error) {
 // fileAll files the drawers, then the closets.
 func fileAll(f *filer, dir string, s Spec) error {
 	m := newMiner(s)
-	drawers := batch{collection: newCollection(Drawers, s.Seed), rows: s.Rows, indexed: s.Rows - s.Queued}
+	drawers := batch{collection: newCollection(Drawers, s.Seed), rows: s.Rows, indexed: s.Rows - s.Queued, lostFrom: s.lostFrom, lostTo: s.lostTo}
 	if err := drawers.file(f, dir, s, func(int) record { return m.next() }); err != nil {
 		return err
 	}
@@ -93,15 +93,17 @@ type batch struct {
 	rows    int
 	indexed int   // so many of the first rows are in the index
 	after   int64 // the sequence number before the first
+
+	lostFrom, lostTo int // as in Spec
 }
 
 // file creates the collection and files its rows: metadata of all of them,
 // vectors into the index or the queue.
 func (b batch) file(f *filer, dir string, s Spec, next func(int) record) (err error) {
-	if err := b.create(f.ctx, f.tx, s); err != nil || b.rows == 0 {
+	if err := b.create(f.ctx, f.tx, s, b.rows); err != nil || b.rows == 0 {
 		return err
 	}
-	w, err := newIndexWriter(filepath.Join(dir, b.vectors), b.indexed, s.Dimension)
+	w, err := newIndexWriter(filepath.Join(dir, b.vectors), b.indexed-(b.lostTo-b.lostFrom), s.Dimension)
 	if err != nil {
 		return err
 	}
@@ -117,7 +119,7 @@ func (b batch) file(f *filer, dir string, s Spec, next func(int) record) (err er
 		if err := f.apply(b.collection, rec, seq); err != nil {
 			return err
 		}
-		if i < b.indexed {
+		if i < b.indexed && (i < b.lostFrom || i >= b.lostTo) {
 			if err := w.add(rec.id, vector); err != nil {
 				return err
 			}

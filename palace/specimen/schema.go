@@ -35,12 +35,16 @@ func makeUUID(name string, seed uint64, what string) string {
 // topic is where the collection's writes are queued.
 func (c collection) topic() string { return "persistent://default/default/" + c.id }
 
-// create inserts the collection as Chroma does for MemPalace: the parameters
-// in schema_str, and once more in collection_metadata, where MemPalace looks.
-func (c collection) create(ctx context.Context, tx *sql.Tx, s Spec) error {
+// create inserts a collection that has or will have rows, as Chroma does for
+// MemPalace: the parameters in schema_str, and once more in collection_metadata, where MemPalace looks.
+func (c collection) create(ctx context.Context, tx *sql.Tx, s Spec, rows int) error {
 	const database = "00000000-0000-0000-0000-000000000000" // Chroma's default
+	var dimension any                                       // NULL until the first write
+	if rows > 0 {
+		dimension = s.Dimension
+	}
 	_, err := tx.ExecContext(ctx, `INSERT INTO collections(id, name, dimension, database_id, config_json_str, schema_str)
-		VALUES(?, ?, ?, ?, '{}', ?)`, c.id, c.name, s.Dimension, database, schema(s))
+		VALUES(?, ?, ?, ?, '{}', ?)`, c.id, c.name, dimension, database, schema(s))
 	if err != nil {
 		return err
 	}

@@ -36,6 +36,10 @@ type Spec struct {
 	// Seed makes another palace of the same shape. The same Spec gives the
 	// same bytes.
 	Seed uint64
+
+	// Drawers from lostFrom up to lostTo have their vector neither in the
+	// index nor in the queue. They lie before the queued ones.
+	lostFrom, lostTo int
 }
 
 // ErrSpec says that no palace can have the asked shape.
