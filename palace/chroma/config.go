@@ -69,10 +69,10 @@ func recordedConfig(r *CollectionRow) (Config, error) {
 	return configFromJSON(*r.ConfigJSON)
 }
 
-// vectorIndex is the block of schema_str that matters here. The engine refuses
+// vectorSchema is the block of schema_str that matters here. The engine refuses
 // a block with other fields, and so do we: a field that is not known may
 // change what the known ones mean.
-type vectorIndex struct {
+type vectorSchema struct {
 	Space     *string         `json:"space"`
 	Embedding json.RawMessage `json:"embedding_function"`
 	SourceKey *string         `json:"source_key"`
@@ -118,7 +118,7 @@ func configFromSchema(text string) (Config, error) {
 		if v.FloatList == nil || v.FloatList.VectorIndex == nil {
 			continue
 		}
-		var index vectorIndex
+		var index vectorSchema
 		if err := strictJSON(v.FloatList.VectorIndex.Config, &index); err != nil {
 			return Config{}, fmt.Errorf("schema_str, vector_index: %w", err)
 		}
@@ -127,7 +127,7 @@ func configFromSchema(text string) (Config, error) {
 	return Config{}, fmt.Errorf("schema_str describes no vector index")
 }
 
-func (v vectorIndex) config() (Config, error) {
+func (v vectorSchema) config() (Config, error) {
 	c := Config{Source: "schema_str"}
 	var err error
 	if c.Embedder, err = readEmbedder(v.Embedding); err != nil {

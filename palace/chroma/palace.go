@@ -35,6 +35,10 @@ type Palace struct {
 
 	reopening sync.Mutex
 	shapes    shapeCache
+	sets      setCache
+	overlays  overlayCache
+	indexes   indexCache
+	replays   replayCache
 }
 
 // Open opens the palace in dir for reading. It fails with what
@@ -97,7 +101,7 @@ func (p *Palace) Close() error {
 		return p.closeErr
 	}
 	p.inflight.Wait()
-	p.closeErr = p.DB().Close()
+	p.closeErr = errors.Join(p.indexes.close(), p.DB().Close())
 	close(p.done)
 	return p.closeErr
 }
