@@ -8,7 +8,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"castellan/palace/dbfile"
-	"castellan/palace/hnswlib"
 )
 
 // movingTries is how often the sets are read again when a writer flushed its
@@ -195,8 +194,8 @@ func (p *Palace) compareSets(ctx context.Context, f *Facts, indexes []indexRead,
 			if x.Dir == "" || x.FilesErr != nil {
 				continue
 			}
-			now, err := hnswlib.Stat(x.Dir)
-			x.Moving = err != nil || stampIndex(now) != stampIndex(x.Files)
+			now, err := stampOfIndex(x.Dir)
+			x.Moving = err != nil || now != indexStamp{x.Files.Pickle, x.Files.Header, x.Files.Level0, x.Files.Length}
 			moved = moved || x.Moving
 		}
 		if !moved || try == movingTries {

@@ -18,23 +18,6 @@ const (
 	sampledLabelBytes = 1 << 30
 )
 
-// indexStamp tells whether a writer changed the index while it was read.
-type indexStamp struct {
-	header, level0, pickle fileStamp
-}
-
-type fileStamp struct {
-	size, modified int64
-	present        bool
-}
-
-func stampIndex(f hnswlib.Files) indexStamp {
-	of := func(one hnswlib.FileFacts) fileStamp {
-		return fileStamp{one.Apparent, one.ModTime.UnixNano(), one.Present}
-	}
-	return indexStamp{of(f.Header), of(f.Level0), of(f.Pickle)}
-}
-
 // readIndex reads the files of a collection's vector segment and returns a
 // coverage that holds the ids they contain. Damage is in the facts; the error
 // is the context's.
