@@ -3,6 +3,7 @@ package hnswlib_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"castellan/palace/chroma/pickle"
 	"castellan/palace/hnswlib"
 	"castellan/palace/hnswlib/hnswtest"
 )
@@ -200,18 +202,28 @@ func TestOpeningAFIFODoesNotWait(t *testing.T) {
 	}
 }
 
-func TestBothSpacesOfASegmentWrittenForTestsAreSound(t *testing.T) {
+func TestSegmentsWrittenForTestsAreSound(t *testing.T) {
 	t.Parallel()
-	for _, n := range []int{0, 1, 2, 99, 100, 101, 129} {
+	for _, n := range []int{0, 1, 2, 99, 100, 101, 129, 1100} {
 		dir := t.TempDir()
-		ids := make([]string, n)
-		s := hnswtest.Segment{Dimension: 3, M: 2, Cosine: n%2 == 0, Vectors: vectors(n, 3), IDs: ids}
+		s := hnswtest.Segment{Dimension: 3, M: 2, Cosine: n%2 == 0, Vectors: vectors(n, 3), Deleted: make([]bool, n), Rough: n > 1000}
+		for i := range n {
+			s.IDs = append(s.IDs, fmt.Sprint("drawer_", i))
+			s.Deleted[i] = i == 99
+		}
 		if err := hnswtest.Write(dir, s); err != nil {
 			t.Fatal(err)
 		}
 		f, err := open(t, dir).Examine(context.Background(), 3, 0)
-		if err != nil || f.Faults != nil || f.Examined != n || !f.Files.Pickle.Present {
+		if err != nil || f.Faults != nil || f.Examined != n || f.Deleted != min(1, n/100) || f.Files.Pickle.Present != (n > 0) {
 			t.Errorf("%d elements: %v, %v", n, f.Faults, err)
+		}
+		if n == 0 {
+			continue
+		}
+		m, err := pickle.ReadFile(context.Background(), filepath.Join(dir, hnswlib.PickleFile))
+		if err != nil || !m.Consistent() || len(m.IDs) != n-f.Deleted || m.IDs["drawer_0"] != 1 || m.TotalElementsAdded != int64(n) {
+			t.Errorf("%d elements: %+v, %v", n, m, err)
 		}
 	}
 }
