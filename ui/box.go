@@ -18,7 +18,7 @@ func box(th theme.Theme, title string, rows []string, w int) []string {
 	g := th.Glyphs
 	edge := func(s string) string { return th.Paint(theme.Border, s) }
 	inner := w - 4
-	title = r.Truncate(text.Clean(title), inner-2, text.CutEnd)
+	title = r.Truncate(oneLine(title), inner-2, text.CutMiddle)
 	rest := w - 5 - r.Width(title)
 	out := []string{edge(g.TopLeft+g.HLine) + " " + th.Paint(theme.Title, title) + " " +
 		edge(strings.Repeat(g.HLine, rest)+g.TopRight)}

@@ -20,15 +20,21 @@ func TitleLine(th theme.Theme, crumbs []string, right Line, w int) string {
 	}
 	sep := " " + th.Glyphs.Crumb + " "
 	room := w - 2
-	rightWidth := r.Width(text.Clean(right.String()))
-	if rightWidth > 0 {
+	rightWidth := right.width(r)
+	if rightWidth > 0 && room >= 16 {
 		rightWidth = min(rightWidth, room/2)
 		room -= rightWidth + 2
+	} else {
+		rightWidth = 0
 	}
-	path := text.Clean(strings.Join(crumbs, sep))
-	for len(crumbs) > 1 && r.Width(path) > room {
-		crumbs = crumbs[1:]
-		path = th.Glyphs.Ellipsis + sep + text.Clean(strings.Join(crumbs, sep))
+	short := make([]string, len(crumbs))
+	for i, c := range crumbs {
+		short[i], _ = text.Bound(c, lineLimit, text.CutStart)
+	}
+	path := text.Clean(strings.Join(short, sep))
+	for len(short) > 1 && r.Width(path) > room {
+		short = short[1:]
+		path = th.Glyphs.Ellipsis + sep + text.Clean(strings.Join(short, sep))
 	}
 	// What is left is a name or a path: its end tells it apart.
 	line := " " + th.Paint(theme.Title, r.Fit(path, room, text.CutStart, text.Left))
@@ -46,8 +52,8 @@ func StatusLine(th theme.Theme, left, right Line, w int) string {
 	}
 	r := Ruler(th)
 	room := w - 2
-	leftWidth := min(r.Width(text.Clean(left.String())), room)
-	rightWidth := r.Width(text.Clean(right.String()))
+	leftWidth := min(left.width(r), room)
+	rightWidth := right.width(r)
 	if leftWidth+2+rightWidth > room {
 		rightWidth = max(room-leftWidth-2, 0)
 	}

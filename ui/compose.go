@@ -48,7 +48,7 @@ func Compose(th theme.Theme, f Frame, p Parts) string {
 	put(f.Gauges, p.Gauges)
 	put(f.List, p.List)
 	for _, rule := range f.Rules {
-		if rule.H == 1 {
+		if rule.W > ruleWidth {
 			put(rule, Rule(th, rule.W))
 		} else {
 			line := th.Paint(theme.Border, th.Glyphs.VLine)

@@ -95,7 +95,7 @@ func (c *Confirm) typed(msg tea.KeyMsg) Action {
 		c.note = ""
 	case InputSubmit:
 		if strings.TrimSpace(c.input.Value()) != text.Clean(c.Name) {
-			c.note = "That is not the name. Nothing has been done."
+			c.note = "Not the name. Nothing is done."
 			return Action{}
 		}
 		if joined {
@@ -167,11 +167,11 @@ func (c *Confirm) answer() []string {
 		return []string{c.buttons()}
 	}
 	ask := Line{{"Type ", theme.Text}, {c.Name, theme.Accent}, {" to " + strings.ToLower(c.Verb) + " it.", theme.Text}}
-	return []string{
-		ask.Fit(c.th, c.w),
+	// The name must be read in full to be typed.
+	rows := ask.Wrap(c.th, max(c.w, 1))
+	return append(rows[:min(len(rows), 4)],
 		c.typedInput().View(c.th, c.w),
-		In(theme.Warning, c.note).Fit(c.th, c.w),
-	}
+		In(theme.Warning, c.note).Fit(c.th, c.w))
 }
 
 // buttons marks the focused one by square brackets, not by colour alone.

@@ -173,18 +173,22 @@ const (
 // full tells whether dialogs take the whole screen.
 func (o *Overlay) full() bool { return o.w < dialogFullW || o.h < dialogFullH }
 
-// fullHead is the number of rows above a dialog's body on a full screen: title,
-// and a rule if there is room for it.
-func (o *Overlay) fullHead() int {
-	if o.h > 8 {
-		return 2
+// head is the rows above a dialog's body on a full screen: its title, on two rows
+// if it must be, since it names what one agrees to, and a rule if there is room.
+func (o *Overlay) head(d Dialog) []string {
+	rows := In(theme.Title, oneLine(d.Title())).Wrap(o.th, max(o.w, 1))
+	if o.h <= 8 || len(rows) > 2 {
+		rows = []string{In(theme.Title, d.Title()).Fit(o.th, o.w)}
 	}
-	return 1
+	if o.h > 8 {
+		rows = append(rows, Rule(o.th, o.w))
+	}
+	return rows
 }
 
 func (o *Overlay) resize(d Dialog) {
 	if o.full() {
-		d.Resize(o.th, o.w, max(o.h-o.fullHead()-1, 0))
+		d.Resize(o.th, o.w, max(o.h-len(o.head(d))-1, 0))
 		return
 	}
 	// Edges, a blank row above and below the body, the keys, and two rows of
@@ -211,12 +215,9 @@ func (o *Overlay) View(screen string) string {
 
 // fullView draws a dialog without a frame: title, rule, body, keys.
 func (o *Overlay) fullView(d Dialog, body []string) []string {
-	rows := []string{In(theme.Title, d.Title()).Fit(o.th, o.w)}
+	rows := o.head(d)
 	if o.h == 1 {
 		return rows
-	}
-	if o.fullHead() == 2 {
-		rows = append(rows, Rule(o.th, o.w))
 	}
 	room := o.h - len(rows) - 1
 	rows = append(rows, body[:min(len(body), room)]...)

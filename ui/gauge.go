@@ -34,7 +34,7 @@ func (g Gauge) words() string {
 	case pct != "":
 		parts = append(parts, pct)
 	}
-	return strings.TrimSpace(text.Clean(strings.Join(parts, " ")))
+	return strings.TrimSpace(oneLine(strings.Join(parts, " ")))
 }
 
 // View draws the gauge into at most w cells: the bar shrinks, then goes, then the
@@ -42,7 +42,7 @@ func (g Gauge) words() string {
 func (g Gauge) View(th theme.Theme, w int) string {
 	r := Ruler(th)
 	words := r.Truncate(g.words(), w, text.CutEnd)
-	label := strings.TrimSpace(text.Clean(g.Label))
+	label := strings.TrimSpace(oneLine(g.Label))
 	if !strings.HasPrefix(words, label) {
 		return th.Paint(theme.Faint, words) // no more than a part of the label
 	}
@@ -51,6 +51,15 @@ func (g Gauge) View(th theme.Theme, w int) string {
 		line += " " + Bar(th, g.Done, g.Total, min(room, barMax), g.Role)
 	}
 	return line
+}
+
+// Gauges draws gauges into the place a Layout has for them: a Strip in one line,
+// a Stack in several.
+func Gauges(th theme.Theme, gauges []Gauge, at Rect) string {
+	if at.H > 1 {
+		return strings.Join(Stack(th, gauges, at.W), "\n")
+	}
+	return Strip(th, gauges, at.W)
 }
 
 // Strip draws gauges side by side into one line of w cells. Those that do not fit
@@ -102,7 +111,7 @@ func Stack(th theme.Theme, gauges []Gauge, w int) []string {
 	r := Ruler(th)
 	label := 0
 	for _, g := range gauges {
-		label = max(label, r.Width(text.Clean(g.Label)))
+		label = max(label, r.Width(oneLine(g.Label)))
 	}
 	label = min(label, max(w/2, 1))
 	var rows []string
@@ -118,7 +127,7 @@ func Stack(th theme.Theme, gauges []Gauge, w int) []string {
 			}
 			line, room = line+" ", room-1
 		}
-		if room > 0 && (g.Total <= 0 || room >= r.Width(text.Clean(g.Value))) {
+		if room > 0 && (g.Total <= 0 || room >= r.Width(oneLine(g.Value))) {
 			line += th.Paint(g.Role, strings.TrimRight(r.Fit(g.Value, room, text.CutEnd, text.Left), " "))
 		}
 		rows = append(rows, r.Slice(line, 0, w))

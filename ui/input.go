@@ -99,8 +99,8 @@ func (in *Input) View(th theme.Theme, w int) string {
 		return ""
 	}
 	r := Ruler(th)
-	prompt := th.Paint(theme.Key, text.Clean(in.Prompt))
-	room := w - r.Width(text.Clean(in.Prompt))
+	prompt := th.Paint(theme.Key, oneLine(in.Prompt))
+	room := w - r.Width(oneLine(in.Prompt))
 	if room <= 1 {
 		return r.Slice(prompt, 0, w)
 	}

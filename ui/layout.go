@@ -53,12 +53,15 @@ type Frame struct {
 	Log    Rect
 	Status Rect // empty in a Small frame: Help is the only line there
 	Help   Rect
-	Rules  []Rect // lines between parts; one cell high or one cell wide
+	// Rules are the lines between parts: one cell high, or, upright, two cells
+	// wide with the blank that keeps text off the line.
+	Rules []Rect
 }
 
 const (
 	listMin   = 80 // a list narrower than that is not worth a pane beside it
 	detailMin = 30
+	ruleWidth = 2 // of an upright rule
 	logHeight = 6
 	logFrom   = 30 // screen height from which on there is room for the log
 )
@@ -75,7 +78,7 @@ func Layout(w, h int, want Wants) Frame {
 		return f
 	case w < dialogFullW || h < dialogFullH:
 		f.Class = Small
-	case w < listMin+1+detailMin:
+	case w < listMin+ruleWidth+detailMin:
 		f.Class = Medium
 	default:
 		f.Class = Large
@@ -119,10 +122,10 @@ func (f *Frame) divide(body Rect, detail Pane) {
 	case detail == Full || f.Class == Small || f.Class == Medium && below < 5:
 		f.Detail = body
 	case f.Class == Large:
-		w := max(min(body.W*40/100, body.W-listMin-1), detailMin)
-		f.List = Rect{body.X, body.Y, body.W - w - 1, body.H}
-		f.Rules = append(f.Rules, Rect{f.List.W, body.Y, 1, body.H})
-		f.Detail = Rect{f.List.W + 1, body.Y, w, body.H}
+		w := max(min(body.W*40/100, body.W-listMin-ruleWidth), detailMin)
+		f.List = Rect{body.X, body.Y, body.W - w - ruleWidth, body.H}
+		f.Rules = append(f.Rules, Rect{f.List.W, body.Y, ruleWidth, body.H})
+		f.Detail = Rect{f.List.W + ruleWidth, body.Y, w, body.H}
 	default:
 		f.List = Rect{body.X, body.Y, body.W, body.H - below}
 		y := body.Y + f.List.H

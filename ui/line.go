@@ -2,6 +2,7 @@ package ui
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"castellan/theme"
 	"castellan/ui/text"
@@ -37,6 +38,25 @@ func (l Line) String() string {
 	return b.String()
 }
 
+// lineLimit is how much of a text is looked at for one row of the screen, in
+// bytes.
+const lineLimit = 2048
+
+// oneLine makes any text fit to be shown in one row, before it is cut to width.
+func oneLine(s string) string {
+	s, _ = text.Bound(s, lineLimit, text.CutEnd)
+	return text.Clean(s)
+}
+
+// width is the number of cells the line takes in one row.
+func (l Line) width(r text.Ruler) int {
+	n := 0
+	for _, s := range l {
+		n += r.Width(oneLine(s.Text))
+	}
+	return n
+}
+
 // Fit paints the line into exactly w cells of one row.
 func (l Line) Fit(th theme.Theme, w int) string {
 	if w <= 0 {
@@ -46,11 +66,17 @@ func (l Line) Fit(th theme.Theme, w int) string {
 	var clean strings.Builder
 	var ends []int
 	for _, s := range l {
-		part, _ := text.Bound(s.Text, 16*w+256, text.CutEnd)
-		clean.WriteString(text.Clean(part))
+		clean.WriteString(oneLine(s.Text))
 		ends = append(ends, clean.Len())
 	}
 	shown := r.Truncate(clean.String(), w, text.CutEnd)
+	// The mark of a cut belongs to the span that was cut.
+	kept := commonPrefix(shown, clean.String())
+	for i, end := range ends {
+		if end > kept {
+			ends[i] = len(shown)
+		}
+	}
 	pad := strings.Repeat(" ", w-r.Width(shown))
 	return l.paint(th, shown, ends, text.Span{End: len(shown)}) + pad
 }
@@ -76,15 +102,23 @@ func (l Line) Wrap(th theme.Theme, w int) []string {
 	return rows
 }
 
-// paint paints s[sp.Start:sp.End]; span i of the line ends at ends[i] of s. What
-// lies behind the last end, an ellipsis, takes the last role.
+// commonPrefix is the length of what a and b begin with, in whole characters.
+func commonPrefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	for n > 0 && n < len(a) && !utf8.RuneStart(a[n]) {
+		n--
+	}
+	return n
+}
+
+// paint paints s[sp.Start:sp.End]; span i of the line ends at ends[i] of s.
 func (l Line) paint(th theme.Theme, s string, ends []int, sp text.Span) string {
 	var b strings.Builder
 	at := sp.Start
 	for i, end := range ends {
-		if i == len(ends)-1 {
-			end = len(s)
-		}
 		if end = min(end, sp.End); end > at {
 			b.WriteString(th.Paint(l[i].Role, s[at:end]))
 			at = end
@@ -114,7 +148,7 @@ func Fields(th theme.Theme, fields []Field, w int) []string {
 	r := Ruler(th)
 	label := 0
 	for _, f := range fields {
-		label = max(label, r.Width(text.Clean(f.Label)))
+		label = max(label, r.Width(oneLine(f.Label)))
 	}
 	// A label of a third of the width or more squeezes its text.
 	label = min(label, max(w/3, 1))

@@ -79,7 +79,7 @@ func (m *Menu) choose() Action {
 	}
 	it := m.Items[m.cursor]
 	if it.Disabled != "" {
-		m.note = it.Label + ": " + it.Disabled
+		m.note = "Not now: " + it.Disabled
 		return Action{}
 	}
 	a := Action{Close: true, Accepted: true}
@@ -100,7 +100,7 @@ func (m *Menu) Body() []string {
 	r := Ruler(m.th)
 	label := 0
 	for _, it := range m.Items {
-		label = max(label, r.Width(text.Clean(it.Label)))
+		label = max(label, r.Width(oneLine(it.Label)))
 	}
 	label = min(label, m.w/2)
 	room := max(m.h-1, 1)
@@ -130,7 +130,7 @@ func (m *Menu) row(i, label int) string {
 	sign := "  "
 	if i == m.cursor {
 		sign = m.th.Glyphs.Cursor + " "
-		plain := sign + key + "  " + r.Fit(it.Label, label, text.CutEnd, text.Left) + "  " + text.Clean(value)
+		plain := sign + key + "  " + r.Fit(it.Label, label, text.CutEnd, text.Left) + "  " + oneLine(value)
 		return m.th.Paint(theme.Selected, r.Fit(plain, m.w, text.CutEnd, text.Left))
 	}
 	return Line{

@@ -175,7 +175,7 @@ func (p *Pager) show() {
 func (p *Pager) Position() string {
 	switch {
 	case p.query != "" && len(p.found) == 0:
-		return `no match for "` + text.Clean(p.query) + `"`
+		return `no match for "` + oneLine(p.query) + `"`
 	case p.query != "":
 		return fmt.Sprintf("match %d of %d", p.at+1, len(p.found))
 	case len(p.rows) > p.h && p.h > 0:

@@ -74,11 +74,12 @@ func (p *Palette) Key(msg tea.KeyMsg) Action {
 		if len(p.shown) == 0 {
 			return Action{}
 		}
-		out := p.registry.Run(p.all[p.shown[p.cursor]].ID)
-		if out.Reason != "" {
-			p.refusal = out.Reason
+		c := p.all[p.shown[p.cursor]]
+		if why := c.reason(); why != "" {
+			p.refusal = "Not now: " + why
 			return Action{}
 		}
+		out := p.registry.Run(c.ID)
 		return Action{Close: true, Accepted: true, Cmd: out.Cmd}
 	}
 	return Action{}

@@ -104,7 +104,7 @@ func (p *Progress) View(th theme.Theme, spinner string, w int, now time.Time) st
 		return ""
 	}
 	r := Ruler(th)
-	name := text.Clean(p.phase)
+	name := oneLine(p.phase)
 	if p.steps > 1 {
 		name = fmt.Sprintf("%d/%d %s", p.step, p.steps, name)
 	}
@@ -116,6 +116,7 @@ func (p *Progress) View(th theme.Theme, spinner string, w int, now time.Time) st
 	for len(facts) > 1 && used+factsWidth(r, facts) > w {
 		facts = facts[:len(facts)-1]
 	}
+	facts[0].Text = r.Truncate(facts[0].Text, max(w-used-2, 0), text.CutEnd)
 	switch room := w - used - factsWidth(r, facts) - 2; {
 	case p.total > 0 && room >= barMin:
 		line += "  " + Bar(th, p.done, p.total, min(room, 2*barMax), theme.Accent)
@@ -148,14 +149,14 @@ func (p *Progress) facts(now time.Time) []fact {
 		count += " of " + humanize.Comma(p.total)
 	}
 	if p.unit != "" {
-		count += " " + text.Clean(p.unit)
+		count += " " + oneLine(p.unit)
 	}
 	out := []fact{{Text: count}}
 	if p.wait != "" {
-		return append(out, fact{"waiting for " + text.Clean(p.wait), theme.Held})
+		return []fact{{"waiting for " + oneLine(p.wait), theme.Held}, out[0]}
 	}
 	if still := now.Sub(p.moved); still >= stallAfter {
-		return append(out, fact{"nothing moved for " + Duration(still), theme.Warning})
+		return []fact{{"nothing moved for " + Duration(still), theme.Warning}, out[0]}
 	}
 	if left, ok := p.Left(now); ok {
 		out = append(out, fact{Text: Duration(left) + " left"})

@@ -1,0 +1,42 @@
+// Package ui is the vocabulary of the terminal interface: widgets and the shell
+// around them, with no idea of what a palace is.
+//
+// # How the pieces fit
+//
+// Widgets are plain structs: methods change them in Update, View draws them from
+// what they hold and from nothing else. None sends messages to another. What has
+// to wait (a tick, a copy) comes back as a tea.Cmd for Update to return.
+//
+//	Layout, Frame, Compose   where things go at a size, and putting them there
+//	Table, Provider          lists: columns by priority, filter, sort, marks
+//	Gauge, Strip, Stack, Bar figures in words and bars
+//	Pager, Reader            long text, scrolled and searched
+//	Line, Field              text in roles, labelled paragraphs
+//	Registry, Command        keys, footer, help and palette from one record
+//	Overlay, Confirm, Menu,  dialogs, topmost first
+//	Palette
+//	Input                    a line of typed text
+//	Toasts, Log              what happened
+//	Busy, Progress           what is happening
+//	Clipboard                copying, near and far
+//	SplitKeys                first thing to do with a key
+//
+// # Order of a key
+//
+// The root model passes a tea.KeyMsg on in this order, and stops at the first that
+// takes it: Toasts.KeyPressed (looks, takes nothing) → Overlay.Key → the input that
+// has the focus → SplitKeys, and for each key the screen's Registry. Before an
+// input or an Overlay that is Typing the message must not be split.
+//
+// # Text
+//
+// Everything a widget is given may come from a stored document and be hostile.
+// Widgets clean it, package text does the work. Only strings that go to Compose
+// and Overlay.View are painted already; paint nothing before giving it to a
+// widget, give it a role.
+//
+// # Rules every frame keeps
+//
+// As many lines and cells as asked for, never more; no control character but
+// colours; the same text with colour and without. Package uitest checks them.
+package ui
