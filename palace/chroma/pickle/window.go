@@ -2,6 +2,7 @@ package pickle
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -88,6 +89,9 @@ func (w *window) uint(n int) (uint64, error) {
 	b, err := w.take(n)
 	if err != nil {
 		return 0, err
+	}
+	if n == 4 { // the length of a text and most numbers
+		return uint64(binary.LittleEndian.Uint32(b)), nil
 	}
 	var v uint64
 	for i := n - 1; i >= 0; i-- {
