@@ -37,9 +37,11 @@ type queueScan struct {
 	writes map[string][]queuedWrite
 }
 
-// scanQueue reads every row. The vector's length is known without reading it;
-// the metadata behind it is read only where all is asked for or the row waits
-// for the metadata segment.
+// scanQueue reads every row. The vector's length is known without reading it.
+// The metadata is parsed only where all is asked for or the row waits for the
+// metadata segment; of the others its two ends are looked at, which is where a
+// text that was cut or overwritten shows. Rows with a fault are passed over,
+// as they are when records are read.
 func scanQueue(ctx context.Context, q querier, s shape, rows []CollectionRow, all bool) (queueScan, error) {
 	scan := queueScan{writes: map[string][]queuedWrite{}}
 	if !s.hasColumn("embeddings_queue", "seq_id") {
@@ -58,7 +60,8 @@ func scanQueue(ctx context.Context, q querier, s shape, rows []CollectionRow, al
 	}
 	res, err := q.QueryContext(ctx, `SELECT seq_id, topic, operation, id, typeof(vector), length(vector), encoding,
 		strftime('%s', created_at) IS NULL,
-		CASE WHEN seq_id > ? THEN metadata IS NULL OR (json_valid(metadata) AND json_type(metadata) = 'object') ELSE 1 END
+		CASE WHEN seq_id > ? THEN metadata IS NULL OR (json_valid(metadata) AND json_type(metadata) = 'object')
+			ELSE metadata IS NULL OR (substr(metadata, 1, 1) = '{' AND substr(metadata, -1) = '}') END
 		FROM embeddings_queue ORDER BY seq_id`, lowest)
 	if err != nil {
 		return scan, err
@@ -89,10 +92,10 @@ func scanQueue(ctx context.Context, q querier, s shape, rows []CollectionRow, al
 		if fault != "" {
 			scan.facts.fault(QueueFault{SeqID: seq, Kind: fault})
 		}
-		if unseen || !isInt {
+		if fault != "" {
 			continue
 		}
-		w.vector = hasVector && (fault == "" || fault == FaultMetadata)
+		w.vector = hasVector
 		t := row.Topic()
 		scan.writes[t] = append(scan.writes[t], w)
 	}

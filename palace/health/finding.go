@@ -111,6 +111,8 @@ const (
 	EmbedderMismatch   Code = "embedder-mismatch"
 	EmbedderUnrecorded Code = "embedder-unrecorded"
 	MetadataMissing    Code = "metadata-missing"
+	SpaceForgotten     Code = "space-forgotten"
+	SegmentsWrong      Code = "segments-wrong"
 )
 
 // Sequence numbers and the write-ahead queue.

@@ -12,6 +12,7 @@ import (
 const (
 	tombstonesTold   = 0.2
 	tombstonesHeavy  = 0.5
+	tombstonesFatal  = 0.75 // measured: searches come back short
 	tombstonesAtAll  = 100
 	capacityMinimum  = 100
 	dangerousLinks   = "Chroma reads it without checking and its process dies"
@@ -84,6 +85,12 @@ func (j *judge) fault(f hnswlib.Fault) {
 	case hnswlib.FaultBloated:
 		code, severity, cause = IndexBloated, Warning, fmt.Sprintf("link_lists.bin is out of all proportion: %s; a copy or a backup may fill the disk", f.Got)
 	case hnswlib.FaultLinks:
+		if l := j.x.Graph.Links; l.TrailingBytes > 0 && l.BadRecords == 0 && f.Offset == l.Bytes {
+			// Behind the last record nobody reads; it is bulk, not damage.
+			code, severity = IndexBloated, Warning
+			cause = fmt.Sprintf("%s lie behind the last record of link_lists.bin and mean nothing", size(l.TrailingBytes))
+			break
+		}
 		code, severity, cause = IndexLinksBad, Danger, "the links between the vectors are damaged ("+f.String()+"): "+dangerousLinks
 	case hnswlib.FaultNeighbours:
 		code, severity, cause = IndexLinksBad, Danger, fmt.Sprintf("%s point to neighbours that do not exist: %s", count(int64(f.Count), "vector"), dangerousLinks)
@@ -104,7 +111,10 @@ func (j *judge) proportions(g *hnswlib.Facts) {
 	if elements >= tombstonesAtAll && deleted != nil {
 		share := float64(*deleted) / float64(elements)
 		severity := Info
-		if share >= tombstonesHeavy {
+		switch {
+		case share >= tombstonesFatal:
+			severity = Bad
+		case share >= tombstonesHeavy:
 			severity = Warning
 		}
 		if share >= tombstonesTold {

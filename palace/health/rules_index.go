@@ -159,11 +159,18 @@ func (j *judge) pickleOdd() {
 			map[string]any{"mismatches": p.Mismatches, "duplicate_labels": p.DuplicateLabels, "repeated_ids": p.RepeatedIDs,
 				"max_label": p.MaxLabel, "total_elements_added": p.TotalElementsAdded, "missing_fields": p.Missing, "trailing_bytes": p.TrailingBytes}, rebuildIndex)
 	}
-	if l := j.x.Labels; l != nil && l.Unnamed > 0 {
-		j.worse(IndexDamaged)
-		j.add(IndexTorn, Bad, fmt.Sprintf("%s in the index belong to no id: a search that comes upon one fails with \"Error finding id\"", count(l.Unnamed, "vector")),
-			map[string]any{"unnamed": l.Unnamed, "absent": l.Absent, "elements": l.Elements}, rebuildIndex)
+	l := j.x.Labels
+	if l == nil || l.Unnamed == 0 && l.Absent == 0 {
+		return
 	}
+	evidence := map[string]any{"unnamed": l.Unnamed, "absent": l.Absent, "elements": l.Elements}
+	j.worse(IndexDamaged)
+	if l.Unnamed > 0 {
+		j.add(IndexTorn, Bad, fmt.Sprintf("%s in the index belong to no id: a search that comes upon one fails with \"Error finding id\"", count(l.Unnamed, "vector")), evidence, rebuildIndex)
+		return
+	}
+	// A crash between the two files: Chroma then fails to replay the queue.
+	j.add(IndexTorn, Bad, fmt.Sprintf("the metadata names %s that the index files no longer hold: the two were written at different times", count(l.Absent, "vector")), evidence, rebuildIndex)
 }
 
 // position: a vector position without a pickle is the most dangerous state

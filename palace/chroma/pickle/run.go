@@ -12,7 +12,10 @@ func (d *decoder) run() (value, error) {
 			return value{}, err
 		}
 		d.op = op
-		if d.at == 0 && op != opProto {
+		// Python also takes protocols 0 and 1, which Chroma never wrote. Of those
+		// only one that starts by naming code goes on, so that it is called by
+		// its name.
+		if d.at == 0 && op != opProto && op != opGlobal {
 			if op == 0 {
 				return value{}, d.bad("begins with zero bytes; the block was never written")
 			}

@@ -1,0 +1,135 @@
+package health
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"castellan/palace"
+	"castellan/palace/chroma"
+	"castellan/palace/hnswlib"
+)
+
+// pileFrom is how many quarantined directories are a pile: each is a whole
+// index, and MemPalace never deletes one (20 of them, MemPalace #1716).
+const pileFrom = 5
+
+// layoutFindings speaks of what lies in and beside the palace that no
+// collection uses.
+func layoutFindings(s *palace.Site, f *chroma.Facts, now time.Time) []Finding {
+	out := quarantineFindings(s, f, now)
+	out = append(out, orphanFindings(s, f)...)
+	var bytes int64
+	var paths []string
+	for _, b := range s.Layout.Backups {
+		if b.Kind == palace.BackupSwap {
+			out = append(out, Finding{
+				Code: RebuildUnfinished, Severity: Warning, Subject: b.Path,
+				Cause:    "a migration or rebuild of MemPalace was cut short in the middle of its swap: the former palace still lies beside this one",
+				Evidence: map[string]any{"path": b.Path, "bytes": b.Size.Allocated},
+				Remedy:   &Remedy{Reason: "compare the two before anything is deleted; the one with more drawers is the good one"},
+			})
+			continue
+		}
+		bytes += b.Size.Allocated
+		paths = append(paths, b.Path)
+	}
+	if len(paths) > 0 {
+		out = append(out, Finding{
+			Code: BackupPresent, Severity: Info, Subject: s.Ref.Path,
+			Cause:    fmt.Sprintf("%s of this palace %s, %s", count(int64(len(paths)), "copy"), be(int64(len(paths)))+" kept", size(bytes)),
+			Evidence: map[string]any{"paths": paths, "bytes": bytes},
+		})
+	}
+	return out
+}
+
+func quarantineFindings(s *palace.Site, f *chroma.Facts, now time.Time) []Finding {
+	list := s.Layout.Quarantined
+	if len(list) == 0 {
+		return nil
+	}
+	var bytes int64
+	var newest, oldest time.Time
+	var paths []string
+	var out []Finding
+	for _, q := range list {
+		bytes += q.Size.Allocated
+		paths = append(paths, q.Path)
+		if q.At.After(newest) {
+			newest = q.At
+		}
+		if !q.At.IsZero() && (oldest.IsZero() || q.At.Before(oldest)) {
+			oldest = q.At
+		}
+		held, live := vectorsIn(q.Path), liveVectors(f, q.Segment)
+		if held != nil && live != nil && *held > *live {
+			out = append(out, Finding{
+				Code: QuarantineHoldsMore, Severity: Bad, Subject: q.Path,
+				Cause:    fmt.Sprintf("this quarantined copy holds %s, the live index %s", count(*held, "vector"), count(*live, "vector")),
+				Evidence: map[string]any{"path": q.Path, "vectors": *held, "live": *live, "reason": q.Reason},
+				Remedy:   &Remedy{Action: "castellan repair --mode index", Mode: "index", Reason: "vectors are gathered from quarantined copies too; do not delete this one"},
+			})
+		}
+	}
+	evidence := map[string]any{"directories": len(list), "bytes": bytes, "paths": paths}
+	cause := fmt.Sprintf("%s put aside by MemPalace, %s", count(int64(len(list)), "index directory"), size(bytes))
+	if !newest.IsZero() {
+		evidence["newest"] = newest.Format(time.RFC3339)
+		cause += ", the newest " + span(now.Sub(newest)) + " ago"
+		if days := newest.Sub(oldest).Hours() / 24; days >= 1 {
+			evidence["per_day"] = float64(len(list)) / days
+			cause += fmt.Sprintf(", %.1f a day", float64(len(list))/days)
+		}
+	}
+	severity := Info
+	if len(list) >= pileFrom {
+		severity = Warning
+	}
+	return append(out, Finding{
+		Code: QuarantinePiledUp, Severity: severity, Subject: s.Ref.Path, Cause: cause, Evidence: evidence,
+		Remedy: &Remedy{Action: "castellan repair --mode orphans", Mode: "orphans", Reason: "never deleted by itself; the exact paths are listed first, and a copy that holds more than the live index is kept"},
+	})
+}
+
+// orphanFindings: deleting a collection leaves its directory behind.
+func orphanFindings(s *palace.Site, f *chroma.Facts) []Finding {
+	var out []Finding
+	for _, seg := range s.Layout.Segments {
+		if f.SegmentIDs[seg.ID] {
+			continue
+		}
+		evidence := map[string]any{"path": seg.Path, "bytes": seg.Size.Allocated}
+		cause := fmt.Sprintf("no collection uses this index directory, %s", size(seg.Size.Allocated))
+		if n := vectorsIn(seg.Path); n != nil {
+			evidence["vectors"] = *n
+			cause += fmt.Sprintf(" and %s", count(*n, "vector"))
+		}
+		out = append(out, Finding{
+			Code: SegmentOrphan, Severity: Info, Subject: seg.Path, Cause: cause, Evidence: evidence,
+			Remedy: &Remedy{Action: "castellan repair --mode orphans", Mode: "orphans", Reason: "Chroma leaves it when a collection is deleted; check that no rebuild is under way"},
+		})
+	}
+	return out
+}
+
+// vectorsIn counts the elements of an index that nobody uses, by its header;
+// nil where it cannot be read.
+func vectorsIn(dir string) *int64 {
+	r, err := hnswlib.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer r.Close()
+	return ptr(int64(r.Stored()))
+}
+
+// liveVectors counts what the live index of a segment holds, including what
+// waits in the queue; nil for a segment no collection has.
+func liveVectors(f *chroma.Facts, segment string) *int64 {
+	at := slices.IndexFunc(f.Collections, func(c chroma.CollectionFacts) bool { return c.Index.Segment == segment })
+	if at < 0 || f.Collections[at].Coverage == nil {
+		return nil
+	}
+	return &f.Collections[at].Coverage.Searchable
+}
