@@ -63,9 +63,10 @@ type Finding struct {
 
 // Remedy says what a person can do, or why nothing can be done.
 type Remedy struct {
-	// Action is a command or a plain instruction; empty when there is none.
+	// Action is a command or a plain instruction for today; empty when there
+	// is none.
 	Action string `json:"action"`
-	// Mode is the repair mode that helps, if one does.
+	// Mode names the kind of repair that helps, if one does.
 	Mode   string `json:"mode"`
 	Reason string `json:"reason"`
 }

@@ -29,7 +29,7 @@ func collectionFindings(f *chroma.Facts, s *palace.Site, cfg palace.Config, dept
 				Code: MetadataMissing, Severity: Warning, Subject: c.Row.Name,
 				Cause:    fmt.Sprintf("%s carry no metadata at all: they are shown under (none recorded), and MemPalace's repair may stop at them", count(n, "drawer")),
 				Evidence: map[string]any{"bare": n, "rows": c.Rows},
-				Remedy:   &Remedy{Reason: "Castellan's repairs carry them over as they are"},
+				Remedy:   &Remedy{Reason: "they are listed and exported like all others"},
 			})
 		}
 	}
@@ -105,7 +105,7 @@ func formFindings(c chroma.CollectionFacts) []Finding {
 			Cause: fmt.Sprintf("the collection has %s for vectors and %s for metadata where Chroma keeps one of each: it refuses the collection or answers from the wrong one",
 				count(int64(scopes[chroma.ScopeVector]), "segment"), count(int64(scopes[chroma.ScopeMetadata]), "segment")),
 			Evidence: map[string]any{"segments": c.Row.Segments},
-			Remedy:   &Remedy{Action: "castellan export, then castellan repair --mode from-sqlite", Mode: "from-sqlite", Reason: "which segment is the right one cannot be told from inside"},
+			Remedy:   &Remedy{Action: "castellan export", Mode: "from-sqlite", Reason: "which segment is the right one cannot be told from inside"},
 		})
 	}
 	// Chroma never asks the metadata for the space. When the recorded schema is
@@ -116,7 +116,7 @@ func formFindings(c chroma.CollectionFacts) []Finding {
 			Code: SpaceForgotten, Severity: Bad, Subject: c.Row.Name,
 			Cause:    fmt.Sprintf("the collection was made to compare by %s, but what is recorded makes Chroma compare by %s: distances and their order are wrong", want, got),
 			Evidence: map[string]any{"made_with": want, "effective": got, "decided_by": c.Row.Config.Source},
-			Remedy:   &Remedy{Action: "castellan repair --mode from-sqlite", Mode: "from-sqlite", Reason: "the recorded schema was lost; a new palace gets the space the collection was made with"},
+			Remedy:   &Remedy{Mode: "from-sqlite", Reason: "the recorded schema was lost; the drawers and their vectors are intact"},
 		})
 	}
 	return out
@@ -175,7 +175,7 @@ func embedderFindings(c chroma.CollectionFacts, s *palace.Site, cfg palace.Confi
 	mismatch := func(cause string) {
 		out = append(out, Finding{
 			Code: EmbedderMismatch, Severity: Warning, Subject: c.Row.Name, Cause: cause, Evidence: evidence,
-			Remedy: &Remedy{Reason: "set the configuration to the model the vectors were made with; a repair that re-embeds with another one is refused"},
+			Remedy: &Remedy{Reason: "set the configuration to the model the vectors were made with; a rebuild that re-embeds with another one replaces every vector"},
 		})
 	}
 	switch {

@@ -33,7 +33,7 @@ func fileFindings(f dbfile.Facts, access dbfile.Access) []Finding {
 			Code: BtreeDamaged, Severity: Danger, Subject: f.Path,
 			Cause:    fmt.Sprintf("the file is %s shorter than its header says", size(missing)),
 			Evidence: map[string]any{"bytes": f.Size, "pages": f.Pages(), "page_size": f.PageSize},
-			Remedy:   &Remedy{Action: "castellan export, then restore a backup", Reason: "pages that are not there cannot be repaired"},
+			Remedy:   &Remedy{Action: "castellan export what can be read, then restore a backup", Reason: "pages that are not there cannot be repaired"},
 		})
 	}
 	free := int64(f.FreePages) * int64(f.PageSize)
@@ -42,7 +42,7 @@ func fileFindings(f dbfile.Facts, access dbfile.Access) []Finding {
 			Code: FreePages, Severity: Info, Subject: f.Path,
 			Cause:    fmt.Sprintf("%s of the database file is unused and can be given back to the disk", size(free)),
 			Evidence: map[string]any{"free_pages": f.FreePages, "page_size": f.PageSize, "bytes": f.Size},
-			Remedy:   &Remedy{Action: "castellan repair --mode vacuum", Mode: "vacuum", Reason: "SQLite reuses free pages but never shrinks a file by itself"},
+			Remedy:   &Remedy{Mode: "vacuum", Reason: "SQLite reuses free pages but never shrinks a file by itself"},
 		})
 	}
 	return out
@@ -79,8 +79,8 @@ func damageFindings(path string, f *chroma.Facts, check []string) []Finding {
 	return []Finding{{
 		Code: BtreeDamaged, Severity: severity, Subject: path, Cause: cause, Evidence: evidence,
 		Remedy: &Remedy{
-			Action: "castellan export, then castellan repair --mode from-sqlite", Mode: "from-sqlite",
-			Reason: "any write may make it worse, so other repairs are refused; what can still be read is copied into a new palace",
+			Action: "castellan export", Mode: "from-sqlite",
+			Reason: "any write may make it worse; what can still be read belongs in a new palace",
 		},
 	}}
 }
@@ -110,7 +110,7 @@ func schemaFindings(path string, s chroma.SchemaFacts) []Finding {
 // textFindings: a sick full-text index hides drawers from filters on text and
 // from keyword search. The drawers, and vector search, are untouched by it.
 func textFindings(path string, t chroma.TextFacts) []Finding {
-	remedy := &Remedy{Action: "castellan repair --mode fts", Mode: "fts", Reason: "it is built again from the documents, which are intact"}
+	remedy := &Remedy{Mode: "fts", Reason: "it can be built again from the documents, which are intact"}
 	if !t.Present {
 		if !t.Shadows {
 			return []Finding{{

@@ -16,6 +16,6 @@ func diskFindings(path string, palaceBytes, free int64) []Finding {
 		Code: DiskLow, Severity: severity, Subject: path,
 		Cause:    fmt.Sprintf("%s are free on this disk, the palace occupies %s: there is no room for a backup of it", size(free), size(palaceBytes)),
 		Evidence: map[string]any{"free": free, "palace": palaceBytes},
-		Remedy:   &Remedy{Reason: "repairs are refused until there is room, because each starts with a verified backup"},
+		Remedy:   &Remedy{Reason: "a rebuild or a backup would fill the disk in the middle of its work"},
 	}}
 }

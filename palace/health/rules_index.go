@@ -12,8 +12,8 @@ import (
 
 // rebuildIndex is the remedy for an index whose vectors can be gathered again.
 var rebuildIndex = &Remedy{
-	Action: "castellan repair --mode index", Mode: "index",
-	Reason: "the vectors that are still on disk are gathered and the index is built again, without a model",
+	Mode:   "index",
+	Reason: "the index can be built again from vectors that are still on disk, without a model; keep the palace as it is until then",
 }
 
 // indexFindings judges the vector index of one collection. What it must never
@@ -84,7 +84,7 @@ func (j *judge) directoryMissing() {
 	j.state = IndexLost
 	j.add(IndexMissing, Danger, "the index directory is gone, and the queue no longer holds the vectors that were in it",
 		map[string]any{"directory": j.x.Dir, "missing": j.missing()},
-		&Remedy{Action: "look for a quarantined copy, then castellan repair --mode index", Mode: "index",
+		&Remedy{Action: "look for a quarantined copy or a backup", Mode: "index",
 			Reason: "Chroma starts an empty index at the next write; quarantined copies or backups may still hold the vectors"})
 }
 
@@ -111,8 +111,8 @@ func (j *judge) pickle() {
 		j.add(IndexMetadataMissing, Danger,
 			fmt.Sprintf("the index files hold %s but the metadata that names them is gone: only what is in the queue can be found, and the next write overwrites the files", count(elements, "vector")),
 			map[string]any{"elements": elements, "searchable": j.c.Coverage.Searchable, "missing": j.missing()},
-			&Remedy{Action: "castellan repair --mode index-metadata", Mode: "index-metadata",
-				Reason: "copy the directory before anything opens the palace; the names are put back where the assignment is certain"})
+			&Remedy{Mode: "index-metadata",
+				Reason: "copy the directory before anything opens the palace; the names can be put back where the assignment is certain"})
 	case x.Pickle == nil || x.IDs == 0:
 		if j.missing() == 0 && x.GraphErr == nil {
 			j.state = IndexUnflushed
@@ -129,7 +129,7 @@ func (j *judge) pickle() {
 
 func (j *judge) pickleBroken(path string) {
 	evidence := map[string]any{"file": path, "bytes": j.x.Files.Pickle.Apparent, "missing": j.missing()}
-	remedy := &Remedy{Action: "castellan repair --mode index", Mode: "index", Reason: "the vectors in the index files are matched with the queue and with other copies; names are never guessed"}
+	remedy := &Remedy{Mode: "index", Reason: "the vectors are still in the index files; copy them before anything opens the palace"}
 	var cut *pickle.TruncatedError
 	var unsafe *pickle.UnsafeError
 	j.worse(IndexDamaged)
@@ -187,7 +187,7 @@ func (j *judge) position() {
 	j.worse(IndexDangerous)
 	j.add(IndexIsLost, Danger, "the database says the index was flushed, but there is no index to load: the next write deletes the queue's vectors, which are the only copy",
 		map[string]any{"position": seg.MaxSeqID.Value, "queued": j.c.Coverage.Queued, "missing": j.missing()},
-		&Remedy{Action: "castellan repair --mode max-seq-id", Mode: "max-seq-id", Reason: "the position is removed, never raised; nothing may write before"})
+		&Remedy{Mode: "max-seq-id", Reason: "the position has to be removed, never raised, before anything writes"})
 }
 
 func (j *judge) coverage() {

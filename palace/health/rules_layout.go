@@ -68,7 +68,7 @@ func quarantineFindings(s *palace.Site, f *chroma.Facts, now time.Time) []Findin
 				Code: QuarantineHoldsMore, Severity: Bad, Subject: q.Path,
 				Cause:    fmt.Sprintf("this quarantined copy holds %s, the live index %s", count(*held, "vector"), count(*live, "vector")),
 				Evidence: map[string]any{"path": q.Path, "vectors": *held, "live": *live, "reason": q.Reason},
-				Remedy:   &Remedy{Action: "castellan repair --mode index", Mode: "index", Reason: "vectors are gathered from quarantined copies too; do not delete this one"},
+				Remedy:   &Remedy{Mode: "index", Reason: "the index can be built again with its vectors; do not delete this copy"},
 			})
 		}
 	}
@@ -88,7 +88,7 @@ func quarantineFindings(s *palace.Site, f *chroma.Facts, now time.Time) []Findin
 	}
 	return append(out, Finding{
 		Code: QuarantinePiledUp, Severity: severity, Subject: s.Ref.Path, Cause: cause, Evidence: evidence,
-		Remedy: &Remedy{Action: "castellan repair --mode orphans", Mode: "orphans", Reason: "never deleted by itself; the exact paths are listed first, and a copy that holds more than the live index is kept"},
+		Remedy: &Remedy{Mode: "orphans", Reason: "nothing deletes them by itself; first make sure that none holds more than the live index"},
 	})
 }
 
@@ -107,7 +107,7 @@ func orphanFindings(s *palace.Site, f *chroma.Facts) []Finding {
 		}
 		out = append(out, Finding{
 			Code: SegmentOrphan, Severity: Info, Subject: seg.Path, Cause: cause, Evidence: evidence,
-			Remedy: &Remedy{Action: "castellan repair --mode orphans", Mode: "orphans", Reason: "Chroma leaves it when a collection is deleted; check that no rebuild is under way"},
+			Remedy: &Remedy{Mode: "orphans", Reason: "Chroma leaves it when a collection is deleted; check that no rebuild is under way"},
 		})
 	}
 	return out

@@ -102,7 +102,7 @@ func errorFinding(path string, err error) (Finding, bool) {
 		f.Remedy = &Remedy{Reason: "put a backup of the file back"}
 	case errors.Is(err, dbfile.ErrCorrupt):
 		f.Code, f.Severity = BtreeDamaged, Danger
-		f.Remedy = &Remedy{Action: "castellan repair --mode from-sqlite", Mode: "from-sqlite", Reason: "what can still be read is copied into a new palace"}
+		f.Remedy = &Remedy{Mode: "from-sqlite", Reason: "what can still be read belongs in a new palace"}
 	case errors.Is(err, fs.ErrPermission):
 		f.Code = PermissionDenied
 	default:

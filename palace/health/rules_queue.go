@@ -21,7 +21,7 @@ func queueFindings(path string, f *chroma.Facts) []Finding {
 				Evidence: map[string]any{
 					"unapplied": c.Unapplied, "queue_top": f.Queue.Highest, "applied_up_to": seqOf(c, chroma.ScopeMetadata),
 				},
-				Remedy: &Remedy{Reason: "Chroma applies them when it next reads or writes the collection; a rebuild with mempalace repair would drop them, Castellan's repairs carry them over"},
+				Remedy: &Remedy{Reason: "Chroma applies them when it next reads or writes the collection; a rebuild with mempalace repair before that drops them"},
 			})
 		}
 	}
@@ -31,7 +31,7 @@ func queueFindings(path string, f *chroma.Facts) []Finding {
 			Code: QueueRowBad, Severity: Danger, Subject: path,
 			Cause:    fmt.Sprintf("%s of the write queue cannot be read by Chroma (%s); every operation on the collection may fail", count(f.Queue.FaultCount, "row"), first.Kind),
 			Evidence: map[string]any{"rows": f.Queue.FaultCount, "first_seq_id": first.SeqID, "faults": faultWords(f.Queue.Faults)},
-			Remedy:   &Remedy{Action: "castellan repair --mode index", Mode: "index", Reason: "the good rows are carried over and the bad ones set aside, named one by one"},
+			Remedy:   &Remedy{Mode: "index", Reason: "the bad rows have to be set aside before Chroma can read the good ones"},
 		})
 	}
 	if top := deref(f.Queue.Highest); f.HighestPosition > 0 && top < f.HighestPosition {
@@ -39,7 +39,7 @@ func queueFindings(path string, f *chroma.Facts) []Finding {
 			Code: QueueTopLost, Severity: Danger, Subject: path,
 			Cause:    "the newest row of the write queue is gone: the next writes get numbers that were used already, and Chroma throws them away unseen",
 			Evidence: map[string]any{"queue_top": f.Queue.Highest, "highest_position": f.HighestPosition, "queue_rows": f.Queue.Rows},
-			Remedy:   &Remedy{Action: "castellan repair --mode max-seq-id", Mode: "max-seq-id", Reason: "the queue is given a top row again before anything writes"},
+			Remedy:   &Remedy{Mode: "max-seq-id", Reason: "the queue needs a top row again before anything writes"},
 		})
 	}
 	if n := deref(f.BlobSeqIDs); n > 0 {
@@ -47,7 +47,7 @@ func queueFindings(path string, f *chroma.Facts) []Finding {
 			Code: SeqIDBlob, Severity: Info, Subject: path,
 			Cause:    fmt.Sprintf("%s written by Chroma 0.6 or older still carry their number as 8 bytes; nothing in Chroma 1.5 reads it", count(n, "drawer")),
 			Evidence: map[string]any{"rows": n},
-			Remedy:   &Remedy{Action: "castellan repair --mode seq-id-blob", Mode: "seq-id-blob", Reason: "MemPalace converts them when it opens the palace, which some versions did wrongly"},
+			Remedy:   &Remedy{Mode: "seq-id-blob", Reason: "MemPalace converts them when it opens the palace, which some versions did wrongly"},
 		})
 	}
 	return out
@@ -65,7 +65,7 @@ func positionFindings(f *chroma.Facts, c chroma.CollectionFacts, seg chroma.Segm
 			Code: SeqIDBlob, Severity: Danger, Subject: subject,
 			Cause:    fmt.Sprintf("the position of the %s segment is stored as %s: every operation of Chroma 1.x on this collection fails", seg.Scope, pos.Storage),
 			Evidence: evidence,
-			Remedy:   &Remedy{Action: "castellan repair --mode seq-id-blob", Mode: "seq-id-blob", Reason: "the number is known, only its form is wrong"},
+			Remedy:   &Remedy{Mode: "seq-id-blob", Reason: "the number is known, only its form is wrong"},
 		}}
 	}
 	// Below 2^53 only the vector segment's claim can be refuted: it is never
@@ -88,7 +88,7 @@ func positionFindings(f *chroma.Facts, c chroma.CollectionFacts, seg chroma.Segm
 		Code: SeqIDPoisoned, Severity: Danger, Subject: subject,
 		Cause:    fmt.Sprintf("the %s segment claims position %d, which no write ever had: %s", seg.Scope, pos.Value, what),
 		Evidence: evidence,
-		Remedy:   &Remedy{Action: "castellan repair --mode max-seq-id", Mode: "max-seq-id", Reason: "the right value follows from the drawers and the queue; a rebuild before that would drop the queue"},
+		Remedy:   &Remedy{Mode: "max-seq-id", Reason: "the right value follows from the drawers and the queue; a rebuild before that drops the queue"},
 	}}
 }
 
