@@ -23,6 +23,7 @@ const clipboardTimeout = 2 * time.Second
 // TooLongError says that a text does not go through the terminal.
 type TooLongError struct{ Bytes int }
 
+// Error says how much is too much, and what else to do.
 func (e *TooLongError) Error() string {
 	return fmt.Sprintf("%s are too much for the terminal's clipboard, which takes %s: select the text on the screen, or export it",
 		humanize.Bytes(uint64(e.Bytes)), humanize.Bytes(osc52Limit))

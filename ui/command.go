@@ -52,6 +52,7 @@ type ConflictError struct {
 	First, Second string // command IDs
 }
 
+// Error names the two commands and what they quarrel about.
 func (e *ConflictError) Error() string {
 	if e.Key == "" {
 		return fmt.Sprintf("two commands are called %s: give one another ID", e.First)

@@ -48,9 +48,6 @@ type Confirm struct {
 // Title is the question.
 func (c *Confirm) Title() string { return c.Question }
 
-// Typing tells whether a name is wanted.
-func (c *Confirm) Typing() bool { return c.Level == TypeName }
-
 // Hints prints the keys that answer.
 func (c *Confirm) Hints() [][2]string {
 	if c.Level == TypeName {

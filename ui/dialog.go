@@ -14,7 +14,7 @@ import (
 type Dialog interface {
 	// Title names verb and object.
 	Title() string
-	// Key answers a key or a paste.
+	// Key answers a key, a paste, or keys joined by Bubble Tea (see SplitKeys).
 	Key(tea.KeyMsg) Action
 	// Resize says how the body is to look, and how much room it has; it comes
 	// before the first Body and whenever that changes.
@@ -24,9 +24,6 @@ type Dialog interface {
 	Body() []string
 	// Hints are the keys to print, as pairs of key and word.
 	Hints() [][2]string
-	// Typing tells whether keys are text now, so that joined runes must not be
-	// split.
-	Typing() bool
 }
 
 // Action is what a key did to a dialog.
@@ -75,12 +72,6 @@ func (o *Overlay) SetSize(w, h int) {
 	}
 }
 
-// SetTheme changes how dialogs look.
-func (o *Overlay) SetTheme(th theme.Theme) {
-	o.th = th
-	o.SetSize(o.w, o.h)
-}
-
 // Open puts a dialog on top that the person asked for.
 func (o *Overlay) Open(d Dialog) { o.open(layer{Dialog: d}) }
 
@@ -98,7 +89,7 @@ func (o *Overlay) open(l layer) {
 // Confirm asks c, or does it at once if it needs no confirmation.
 func (o *Overlay) Confirm(c *Confirm) tea.Cmd {
 	if c.Level == Unasked {
-		return c.Then()
+		return c.accept().Cmd
 	}
 	o.Open(c)
 	return nil
@@ -119,21 +110,10 @@ func (o *Overlay) Close() {
 	}
 }
 
-// Typing tells whether the topmost dialog takes keys as text: then a key message
-// is passed on whole, see SplitKeys.
-func (o *Overlay) Typing() bool {
-	d := o.Top()
-	return d != nil && d.Typing()
-}
-
 // Key passes a key to the topmost dialog. It is not handled if there is none, or
-// if it is one of the keys that work through dialogs: ctrl+c, ctrl+z, ctrl+l.
+// if the key works through dialogs.
 func (o *Overlay) Key(msg tea.KeyMsg) (a Action, handled bool) {
-	if len(o.stack) == 0 {
-		return Action{}, false
-	}
-	switch keyName(msg) {
-	case "ctrl+c", "ctrl+z", "ctrl+l":
+	if len(o.stack) == 0 || Through(msg) {
 		return Action{}, false
 	}
 	top := &o.stack[len(o.stack)-1]
@@ -151,6 +131,32 @@ func (o *Overlay) Key(msg tea.KeyMsg) (a Action, handled bool) {
 		o.remove(d)
 	}
 	return a, true
+}
+
+// Dispatch is how the root model passes a key message on. Dialogs come first.
+// What they leave goes to key: whole while the screen is typing, else one key at
+// a time (see SplitKeys). The rest of a joined message goes to the input or the
+// palette that one of its keys opened; it is dropped if that key opened a
+// question, which has not been read yet.
+func (o *Overlay) Dispatch(msg tea.KeyMsg, typing func() bool, key func(tea.KeyMsg) tea.Cmd) tea.Cmd {
+	if a, handled := o.Key(msg); handled {
+		return a.Cmd
+	}
+	if typing() {
+		return key(msg)
+	}
+	var cmds []tea.Cmd
+	for _, k := range SplitKeys(msg) {
+		if _, question := o.Top().(*Confirm); question {
+			break
+		}
+		if a, handled := o.Key(k); handled {
+			cmds = append(cmds, a.Cmd)
+			continue
+		}
+		cmds = append(cmds, key(k))
+	}
+	return tea.Batch(cmds...)
 }
 
 // remove takes d away, wherever it is: its action may have opened another.

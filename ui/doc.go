@@ -19,14 +19,15 @@
 //	Toasts, Log              what happened
 //	Busy, Progress           what is happening
 //	Clipboard                copying, near and far
-//	SplitKeys                first thing to do with a key
+//	Through, SplitKeys       keys before anything else
 //
 // # Order of a key
 //
-// The root model passes a tea.KeyMsg on in this order, and stops at the first that
-// takes it: Toasts.KeyPressed (looks, takes nothing) → Overlay.Key → the input that
-// has the focus → SplitKeys, and for each key the screen's Registry. Before an
-// input or an Overlay that is Typing the message must not be split.
+// The root model looks for the keys that work everywhere (Through), tells
+// Toasts.KeyPressed, and passes the message to Overlay.Dispatch: the topmost
+// dialog, then the input that has the focus, then the screen's Registry, each key
+// for itself. Bubble Tea joins keys typed quickly; Dispatch takes them apart where
+// that is right.
 //
 // # Text
 //

@@ -91,17 +91,17 @@ func (m *fruit) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case ui.ToastExpiredMsg:
 		m.toasts.Expire(msg)
 	case tea.KeyMsg:
-		return m, m.key(msg)
+		if ui.Through(msg) {
+			return m, tea.Quit // ctrl+z and ctrl+l have work of their own
+		}
+		m.toasts.KeyPressed()
+		return m, m.overlay.Dispatch(msg, m.filter.Focused, m.key)
 	}
 	return m, nil
 }
 
-// key passes a key on in the order the package comment gives.
+// key takes what no dialog took.
 func (m *fruit) key(msg tea.KeyMsg) tea.Cmd {
-	m.toasts.KeyPressed()
-	if a, handled := m.overlay.Key(msg); handled {
-		return a.Cmd
-	}
 	if m.filter.Focused() {
 		switch m.filter.Key(msg) {
 		case ui.InputChange:
@@ -115,15 +115,11 @@ func (m *fruit) key(msg tea.KeyMsg) tea.Cmd {
 		}
 		return nil
 	}
-	var cmds []tea.Cmd
-	for _, k := range ui.SplitKeys(msg) {
-		out := m.commands.Key(k)
-		if out.Reason != "" {
-			cmds = append(cmds, m.toasts.Show(theme.Warn, out.Reason))
-		}
-		cmds = append(cmds, out.Cmd)
+	out := m.commands.Key(msg)
+	if out.Reason != "" {
+		return m.toasts.Show(theme.Warn, out.Reason)
 	}
-	return tea.Batch(cmds...)
+	return out.Cmd
 }
 
 func (m *fruit) View() string {

@@ -26,6 +26,32 @@ func SplitKeys(msg tea.KeyMsg) []tea.KeyMsg {
 	return keys
 }
 
+// Through tells the keys that work wherever one is, in dialogs and inputs too:
+// ctrl+c, ctrl+z and ctrl+l. The root model looks for them before anything else.
+func Through(msg tea.KeyMsg) bool {
+	switch msg.Type {
+	case tea.KeyCtrlC, tea.KeyCtrlZ, tea.KeyCtrlL:
+		return true
+	}
+	return false
+}
+
+// eachKey answers joined runes one by one, for dialogs in which that can do no
+// harm, until one of them closes the dialog.
+func eachKey(msg tea.KeyMsg, answer func(tea.KeyMsg) Action) Action {
+	var all Action
+	var cmds []tea.Cmd
+	for _, k := range SplitKeys(msg) {
+		a := answer(k)
+		cmds = append(cmds, a.Cmd)
+		if all = a; a.Close {
+			break
+		}
+	}
+	all.Cmd = tea.Batch(cmds...)
+	return all
+}
+
 // keyName is the name commands bind a key by, "" for what is no key of a
 // command: pastes and joined runes.
 func keyName(msg tea.KeyMsg) string {

@@ -29,15 +29,6 @@ func Plain(s string) Line { return Line{{Text: s}} }
 // In is a Line in one role.
 func In(r theme.Role, s string) Line { return Line{{s, r}} }
 
-// String is the text without its roles.
-func (l Line) String() string {
-	var b strings.Builder
-	for _, s := range l {
-		b.WriteString(s.Text)
-	}
-	return b.String()
-}
-
 // lineLimit is how much of a text is looked at for one row of the screen, in
 // bytes.
 const lineLimit = 2048

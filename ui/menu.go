@@ -34,16 +34,15 @@ type Menu struct {
 // Title is the name.
 func (m *Menu) Title() string { return m.Name }
 
-// Typing is never true: no key is text.
-func (m *Menu) Typing() bool { return false }
-
 // Hints prints the keys.
 func (m *Menu) Hints() [][2]string {
 	return [][2]string{{"enter", "choose"}, {"j/k", "move"}, {"esc", "back"}}
 }
 
 // Key moves, chooses or closes. An item's own key comes before the others.
-func (m *Menu) Key(msg tea.KeyMsg) Action {
+func (m *Menu) Key(msg tea.KeyMsg) Action { return eachKey(msg, m.key) }
+
+func (m *Menu) key(msg tea.KeyMsg) Action {
 	k := keyName(msg)
 	for i, it := range m.Items {
 		if k != "" && k == it.Key {

@@ -40,9 +40,6 @@ func NewPalette(r *Registry) *Palette {
 // Title is "Commands".
 func (p *Palette) Title() string { return "Commands" }
 
-// Typing is always true.
-func (p *Palette) Typing() bool { return true }
-
 // Hints prints the keys.
 func (p *Palette) Hints() [][2]string {
 	return [][2]string{{"enter", "run"}, {"up/down", "move"}, {"esc", "back"}}

@@ -49,6 +49,9 @@ func (p *Progress) Begin(phase string, step, steps int, unit string, now time.Ti
 // Set says how much is done. A total of 0 is not known: then there is a count
 // and no bar, since a bar would be made up.
 func (p *Progress) Set(done, total int64, now time.Time) {
+	if len(p.samples) == 0 {
+		p.Begin("", 0, 0, "", now)
+	}
 	p.wait = ""
 	p.total = total
 	if done < p.done {

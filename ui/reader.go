@@ -71,12 +71,11 @@ func newReader(name string) *Reader {
 // Title is the name.
 func (r *Reader) Title() string { return r.Name }
 
-// Typing tells whether a search is being typed.
-func (r *Reader) Typing() bool { return r.search.Focused() }
+func (r *Reader) typing() bool { return r.search.Focused() }
 
 // Hints prints the keys.
 func (r *Reader) Hints() [][2]string {
-	if r.Typing() {
+	if r.typing() {
 		return [][2]string{{"enter", "search"}, {"esc", "cancel"}}
 	}
 	keys := [][2]string{{"j/k", "scroll"}, {"/", "search"}}
@@ -91,7 +90,14 @@ func (r *Reader) Hints() [][2]string {
 
 // Key scrolls, searches, copies or closes. esc ends the search first.
 func (r *Reader) Key(msg tea.KeyMsg) Action {
-	if r.Typing() {
+	if r.typing() {
+		return r.key(msg)
+	}
+	return eachKey(msg, r.key)
+}
+
+func (r *Reader) key(msg tea.KeyMsg) Action {
+	if r.typing() {
 		switch r.search.Key(msg) {
 		case InputSubmit:
 			r.search.Blur()
@@ -145,7 +151,7 @@ func (r *Reader) Body() []string {
 	if r.h > 1 {
 		rows = strings.Split(r.pager.View(), "\n")
 	}
-	if r.Typing() {
+	if r.typing() {
 		return append(rows, r.search.View(r.th, r.w))
 	}
 	return append(rows, In(theme.Faint, r.pager.Position()).Fit(r.th, r.w))

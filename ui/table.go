@@ -152,9 +152,6 @@ func (t *Table) SetSize(w, h int) {
 	t.settle()
 }
 
-// SetTheme changes how the table looks.
-func (t *Table) SetTheme(th theme.Theme) { t.th = th }
-
 // SetFocus says whether keys go to this table.
 func (t *Table) SetFocus(on bool) { t.blurred = !on }
 
