@@ -15,17 +15,16 @@ type Glyphs struct {
 	NoValue                          string // no such value
 	Spinner                          []string
 
-	Cursor             string // the selected row
-	Rest               string // the selected row of a list that has not the keys
-	Marker             string // a marked row
-	Asc, Desc          string // sort direction
-	BarFull, BarEmpty  string
-	HLine, VLine       string
-	TopLeft, TopRight  string
-	BotLeft, BotRight  string
-	Caret              string // where typed text goes
-	Separator          string // between two facts on one line
-	MoreAbove, MoreDwn string // there is more to scroll to
+	Cursor            string // the selected row
+	Rest              string // the selected row of a list that has not the keys
+	Marker            string // a marked row
+	Asc, Desc         string // sort direction
+	BarFull, BarEmpty string
+	HLine, VLine      string
+	TopLeft, TopRight string
+	BotLeft, BotRight string
+	Caret             string // where typed text goes
+	Separator         string // between two facts on one line
 }
 
 func unicodeGlyphs() Glyphs {
@@ -37,7 +36,6 @@ func unicodeGlyphs() Glyphs {
 	g.HLine, g.VLine = "─", "│"
 	g.TopLeft, g.TopRight, g.BotLeft, g.BotRight = "┌", "┐", "└", "┘"
 	g.Caret, g.Separator = "▏", "·"
-	g.MoreAbove, g.MoreDwn = "↑", "↓"
 	return g
 }
 
@@ -62,7 +60,7 @@ func asciiGlyphs() Glyphs {
 		Cursor:  ">", Rest: "-", Marker: "*", Asc: "^", Desc: "v",
 		BarFull: "#", BarEmpty: ".", HLine: "-", VLine: "|",
 		TopLeft: "+", TopRight: "+", BotLeft: "+", BotRight: "+",
-		Caret: "|", Separator: "-", MoreAbove: "^", MoreDwn: "v",
+		Caret: "|", Separator: "-",
 	}
 }
 

@@ -58,7 +58,7 @@ func TestGlyphsForColumnsTakeOneCell(t *testing.T) {
 	t.Parallel()
 	for _, g := range []Glyphs{asciiGlyphs(), safeGlyphs(), unicodeGlyphs()} {
 		one := []string{g.Cursor, g.Rest, g.Marker, g.Asc, g.Desc, g.BarFull, g.BarEmpty, g.HLine, g.VLine,
-			g.TopLeft, g.TopRight, g.BotLeft, g.BotRight, g.Caret, g.Separator, g.MoreAbove, g.MoreDwn}
+			g.TopLeft, g.TopRight, g.BotLeft, g.BotRight, g.Caret, g.Separator}
 		for _, s := range append(one, g.Spinner...) {
 			if ansi.StringWidth(s) != 1 {
 				t.Errorf("%q is %d cells wide", s, ansi.StringWidth(s))
