@@ -85,6 +85,7 @@ const (
 	DatabaseMovedWhileOpen Code = "database-moved-while-open"
 	PalaceMovedWhileOpen   Code = "palace-moved-while-open"
 	LockKeyDiffers         Code = "lock-key-differs"
+	ServerOwnsDirectory    Code = "server-owns-directory"
 )
 
 // The database file and where it lies.
@@ -137,7 +138,6 @@ const (
 	IndexBloated            Code = "index-bloated"
 	IndexZeroed             Code = "index-zeroed"
 	IndexLinksBad           Code = "index-links-bad"
-	IndexUnreachable        Code = "index-unreachable"
 	IndexMetadataMissing    Code = "index-metadata-missing"
 	IndexMetadataTruncated  Code = "index-metadata-truncated"
 	IndexMetadataUnreadable Code = "index-metadata-unreadable"
@@ -158,11 +158,4 @@ const (
 	BackupPresent        Code = "backup-present"
 	FreePages            Code = "free-pages"
 	DiskLow              Code = "disk-low"
-)
-
-// Servers.
-const (
-	ServerUnreachable   Code = "server-unreachable"
-	ServerOwnsDirectory Code = "server-owns-directory"
-	WriteOutcomeUnknown Code = "write-outcome-unknown"
 )
