@@ -9,7 +9,7 @@ import (
 
 // open is the one piece of state that belongs to the process and not to a value. The operating system makes it so:
 // POSIX record locks belong to (process, inode), so only a table of the whole process can say when a descriptor may be
-// closed.
+// closed. The private copies stand beside it, so that two handles on one database that must be copied share the copy.
 var open = registry{files: map[FileID]*file{}, copies: map[copyKey]*privateCopy{}}
 
 type registry struct {

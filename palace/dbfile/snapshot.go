@@ -23,10 +23,6 @@ const (
 // a snapshot lets a view write, because SQLite spells some questions that way, as FTS5 its integrity-check; what it
 // writes is rolled back.
 func (d *DB) Snapshot(ctx context.Context, dir string) (*DB, error) {
-	if err := d.enter(); err != nil {
-		return nil, err
-	}
-	defer d.inflight.Done()
 	if dir == "" {
 		dir = d.dir
 	}
@@ -41,16 +37,31 @@ func (d *DB) Snapshot(ctx context.Context, dir string) (*DB, error) {
 	return snap, nil
 }
 
-func (d *DB) snapshotIn(ctx context.Context, private string) (*DB, error) {
-	main := filepath.Join(private, "snapshot.sqlite3")
-	f, err := os.OpenFile(main, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+// Backup writes a consistent copy to the new file name, readable by this user alone, and leaves it there, on disk and
+// not just on its way. An existing file is never overwritten. After an error nothing is left.
+func (d *DB) Backup(ctx context.Context, name string) error { return d.backupTo(ctx, name, "FULL") }
+
+func (d *DB) backupTo(ctx context.Context, name, synchronous string) error {
+	if err := d.enter(); err != nil {
+		return err
+	}
+	defer d.inflight.Done()
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("making a snapshot of %q: %w", d.path, err)
+		return fmt.Errorf("backing up %q: %w", d.path, err)
 	}
 	if err := f.Close(); err != nil {
-		return nil, fmt.Errorf("making a snapshot of %q: %w", d.path, err)
+		return fmt.Errorf("backing up %q: %w", d.path, err)
 	}
-	if err := d.backup(ctx, main); err != nil {
+	if err := d.backup(ctx, name, synchronous); err != nil {
+		return errors.Join(err, os.Remove(name))
+	}
+	return nil
+}
+
+func (d *DB) snapshotIn(ctx context.Context, private string) (*DB, error) {
+	main := filepath.Join(private, "snapshot.sqlite3")
+	if err := d.backupTo(ctx, main, "OFF"); err != nil {
 		return nil, err
 	}
 	facts, err := Inspect(ctx, main)
@@ -67,8 +78,8 @@ func (d *DB) snapshotIn(ctx context.Context, private string) (*DB, error) {
 	return snap, nil
 }
 
-// backup copies the database into the file main, some pages at a time.
-func (d *DB) backup(ctx context.Context, main string) error {
+// backup copies the database into the empty file name, some pages at a time.
+func (d *DB) backup(ctx context.Context, name, synchronous string) error {
 	s, err := d.session(ctx)
 	if err != nil {
 		return err
@@ -87,7 +98,8 @@ func (d *DB) backup(ctx context.Context, main string) error {
 		if !ok {
 			return fmt.Errorf("the SQLite driver offers no backup (%T)", conn)
 		}
-		b, err := source.NewBackup(dsn(main, "mode=rw", "_pragma=synchronous(0)", "_pragma=journal_mode(off)"))
+		// No journal: a copy that was not finished is removed.
+		b, err := source.NewBackup(dsn(name, "mode=rw", "_pragma=journal_mode(OFF)", "_pragma=synchronous("+synchronous+")"))
 		if err != nil {
 			return err
 		}
@@ -98,7 +110,7 @@ func (d *DB) backup(ctx context.Context, main string) error {
 		return err
 	})
 	if err != nil {
-		return wrap(d.path, "making a snapshot of", err)
+		return wrap(d.path, "backing up", err)
 	}
 	return d.check()
 }

@@ -188,3 +188,34 @@ func TestAQuickCheckCanBeCancelled(t *testing.T) {
 		t.Errorf("the handle did not survive: %v", err)
 	}
 }
+
+func TestABackupStaysAndOverwritesNothing(t *testing.T) {
+	dir := t.TempDir()
+	path, kept := filepath.Join(dir, "chroma.sqlite3"), filepath.Join(t.TempDir(), "kept.sqlite3")
+	build(t, path, 100)
+	db := mustOpen(t, path, Options{})
+	if err := db.Backup(t.Context(), kept); err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range stateOf(t, filepath.Dir(kept), false) {
+		if name != "kept.sqlite3" || s.Mode.Perm() != 0o600 {
+			t.Errorf("%s has mode %v", name, s.Mode)
+		}
+	}
+	before := stateOf(t, filepath.Dir(kept), true)
+	if err := db.Backup(t.Context(), kept); !errors.Is(err, os.ErrExist) {
+		t.Errorf("got %v", err)
+	}
+	untouched(t, filepath.Dir(kept), before, true)
+	if got := count(t, mustOpen(t, kept, Options{})); got != 100 {
+		t.Errorf("%d rows", got)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := db.Backup(ctx, kept+"2"); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Lstat(kept + "2"); !os.IsNotExist(err) {
+		t.Errorf("a cancelled backup left something: %v", err)
+	}
+}
