@@ -168,11 +168,29 @@ func (d *DB) Stale(ctx context.Context) error {
 		return wrap(d.path, "looking at", err)
 	}
 	if d.access != AccessCopy {
-		return d.check()
+		if err := d.check(); err != nil {
+			return err
+		}
+		return d.blocked()
 	}
 	now, err := StampOf(d.path)
 	if err != nil || now != d.facts.stamp {
 		return &StaleError{Path: d.path, Reason: "it was written to after it was copied", Err: err}
+	}
+	return nil
+}
+
+// blocked notices a journal whose writer has died. A view leaves that to SQLite, which finds it anyway.
+func (d *DB) blocked() error {
+	if d.access != AccessRO {
+		return nil
+	}
+	j, err := d.file.journalOf(d.main)
+	if err != nil {
+		return err
+	}
+	if j.state == HotJournal || j.state == SpentJournal {
+		return &StaleError{Path: d.path, Reason: "its writer died, a journal is left"}
 	}
 	return nil
 }
