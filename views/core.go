@@ -1,0 +1,49 @@
+package views
+
+import (
+	"context"
+	"time"
+
+	"castellan/locks"
+	"castellan/palace"
+	"castellan/palace/backend"
+	"castellan/palace/health"
+)
+
+// Core is what the screens ask. Any answer may be slow, or never come when a
+// disk is gone: every question is asked from a load of its own, never from
+// Update.
+type Core interface {
+	// Discover lists the palaces there are, the default one first.
+	Discover(ctx context.Context) (palace.Discovery, error)
+	// Add makes a palace known that nobody else names. The error says why
+	// there is none at that path.
+	Add(ctx context.Context, path string) (palace.Found, error)
+	// Report is never nil, and cheap while a palace does not change.
+	Report(ctx context.Context, p palace.Found, depth health.Depth) *health.Report
+	// Survey looks at all locks, and at who has these palaces open.
+	Survey(ctx context.Context, palaces []palace.Found) (locks.Survey, error)
+
+	Count(ctx context.Context, at Place, f backend.Filter) (int64, error)
+	Page(ctx context.Context, at Place, q backend.Query) (backend.Page, error)
+	Facets(ctx context.Context, at Place, f backend.Filter, keys ...string) ([]backend.Facet, error)
+	// Writes are the latest n writes that the queue still has, newest first.
+	Writes(ctx context.Context, at Place, n int) ([]Write, error)
+}
+
+// Place is one collection of one palace.
+type Place struct {
+	Palace     palace.Found
+	Collection string
+}
+
+// Write is one write as the queue has it; empty where the row does not say.
+type Write struct {
+	At   time.Time // zero: cannot be read
+	Kind string    // add, update, upsert, delete
+	ID   string
+	Wing string
+	Room string
+	// Source is the file it came from, By who added it.
+	Source, By string
+}

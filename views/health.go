@@ -1,0 +1,218 @@
+package views
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"castellan/palace/health"
+	"castellan/theme"
+	"castellan/ui"
+	"castellan/ui/text"
+)
+
+// findings is the health of one palace: what is wrong, how do you know, what
+// now?
+type findings struct {
+	list
+	r     *reading
+	shown []shownFinding
+}
+
+// shownFinding is a finding, and whether only the full check has it.
+type shownFinding struct {
+	id string
+	health.Finding
+	deep bool
+}
+
+func newFindings(a *App, r *reading) *findings {
+	s := &findings{r: r, list: newList(a, "finding", "findings",
+		ui.Column{Title: "SEVERITY", Priority: 9, Sort: ui.SortNumber},
+		ui.Column{Title: "FINDING", Priority: 10, Flex: true, Min: 22, Sort: ui.SortText},
+		ui.Column{Title: "CODE", Priority: 3, Max: 26, Wide: true},
+		ui.Column{Title: "ABOUT", Priority: 5, Min: 10, Max: 28, Cut: text.CutMiddle},
+	)}
+	s.about = s.tellFinding
+	s.registry = a.register([]ui.Command{
+		{ID: "finding.read", Title: "Cause, evidence and remedy of the finding", Short: "read", Keys: []string{"enter", "l", "right"}, Group: groupScreen, Disabled: s.none, Run: s.read},
+		{ID: "health.doctor", Title: "Check everything: the doctor reads the whole palace", Short: "full check", Keys: []string{"d"}, Group: groupScreen, Disabled: s.running, Run: s.doctor},
+		{ID: "health.stop", Title: "Stop the full check", Short: "stop check", Keys: []string{"x"}, Group: groupScreen, Disabled: s.notRunning, Run: s.stop},
+		{ID: "health.left", Title: "Back", Keys: []string{"h", "left"}, Group: groupScreen, Hidden: true, Run: a.retreat},
+	}, s.listKeys(false))
+	return s
+}
+
+func (s *findings) crumb() string    { return "findings" }
+func (s *findings) palace() *reading { return s.r }
+func (s *findings) badge() ui.Line   { return s.app.palaceBadge(s.r) }
+
+func (s *findings) none() string {
+	if s.table.ID() == "" {
+		return "there is no finding"
+	}
+	return ""
+}
+
+func (s *findings) running() string {
+	if !s.r.fullAsked.IsZero() {
+		return "it is running"
+	}
+	return ""
+}
+
+func (s *findings) notRunning() string {
+	if s.r.fullAsked.IsZero() {
+		return "none is running"
+	}
+	return ""
+}
+
+func (s *findings) doctor() tea.Cmd {
+	cmd := s.app.house.askDoctor(s.r)
+	return tea.Batch(cmd, s.app.loading())
+}
+
+func (s *findings) stop() tea.Cmd {
+	s.app.house.stopDoctor(s.r)
+	return tea.Batch(s.app.say(theme.Note, "The full check was stopped."), s.app.loading())
+}
+
+func (s *findings) sync() tea.Cmd {
+	if r := s.app.house.find(s.r.path()); r != nil {
+		s.r = r
+	}
+	s.fill()
+	s.tell()
+	return nil
+}
+
+// fill lists what the quick look sees now, and what only the full check has
+// seen.
+func (s *findings) fill() {
+	s.table.Empty = s.emptyWords()
+	if s.r.report == nil {
+		return
+	}
+	s.shown = merge(s.r.report, s.r.full)
+	rows := make([]ui.Row, len(s.shown))
+	for i, f := range s.shown {
+		sev := severity(f.Severity)
+		word := s.app.th.Mark(sev) + " " + sev.Word()
+		rows[i] = ui.Row{ID: f.id, Cells: []ui.Cell{
+			{Text: word, Role: sev.Role(), Num: float64(sev)},
+			{Text: sentence(f.Cause)},
+			{Text: string(f.Code), Role: theme.Faint},
+			{Text: tilde(f.Subject, s.app.opts.Home), Role: theme.Faint},
+		}}
+	}
+	s.table.SetRows(rows)
+}
+
+// merge puts the findings of a full check behind those of the newer, quick look
+// that does not have them, the worst first.
+func merge(quick, full *health.Report) []shownFinding {
+	var out []shownFinding
+	seen := map[string]int{}
+	id := func(f health.Finding) string {
+		// One subject can have one code twice; a number keeps rows apart.
+		key := string(f.Code) + "\x00" + f.Subject
+		seen[key]++
+		return fmt.Sprintf("%s\x00%d", key, seen[key])
+	}
+	for _, f := range quick.Findings {
+		out = append(out, shownFinding{id(f), f, false})
+	}
+	if full != nil {
+		had := seen
+		seen = map[string]int{}
+		for _, f := range full.Findings {
+			key := id(f)
+			if had[string(f.Code)+"\x00"+f.Subject] == 0 && !live(f.Code) {
+				out = append(out, shownFinding{key, f, true})
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(x, y shownFinding) int {
+		return int(severity(y.Severity)) - int(severity(x.Severity))
+	})
+	return out
+}
+
+// live findings are about processes, which come and go: of those only the newer
+// look is right.
+func live(c health.Code) bool {
+	return slices.Contains([]health.Code{
+		health.LockHeld, health.LockLastHolderDead, health.HolderIdle, health.HolderStuck, health.HolderOrphan,
+		health.SeveralWriters, health.DatabaseMovedWhileOpen, health.PalaceMovedWhileOpen, health.LockKeyDiffers,
+	}, c)
+}
+
+func (s *findings) emptyWords() string {
+	switch {
+	case s.r.report == nil:
+		return s.app.silence(s.r)
+	case s.r.full == nil:
+		return "Nothing to report after a quick look. Press d to check everything."
+	}
+	return "Nothing to report, and everything was checked."
+}
+
+// tellFinding is the pane: the finding under the cursor, or why there is none.
+func (s *findings) tellFinding() []ui.Field {
+	for _, f := range s.shown {
+		if f.id == s.table.ID() {
+			from := ""
+			if f.deep {
+				from = "from the full check " + ago(s.r.fullAt, s.app.opts.Now())
+			}
+			return s.app.findingFields(f.Finding, from)
+		}
+	}
+	if s.r.report != nil && s.r.report.Error != nil {
+		return trouble(s.app.th, s.r.report.Error)
+	}
+	return nil
+}
+
+// status tells how thoroughly was looked, and how long the full check takes.
+func (s *findings) status(w int) string {
+	if s.input() != nil || s.reading {
+		return s.list.status(w)
+	}
+	left := ui.Line{{Text: s.summary(), Role: theme.Faint}}
+	var right ui.Line
+	now := s.app.opts.Now()
+	switch {
+	case !s.r.fullAsked.IsZero():
+		right = ui.In(theme.Accent, s.app.spinnerGlyph()+" checking everything, "+span(now.Sub(s.r.fullAsked)))
+	case s.r.full != nil && s.r.full.Error != nil:
+		right = ui.In(theme.Warning, "the full check failed: "+s.r.full.Error.Message)
+	case s.r.full != nil:
+		right = ui.In(theme.Faint, "everything checked "+ago(s.r.fullAt, now))
+	default:
+		right = ui.In(theme.Faint, "quick look, live")
+	}
+	return ui.StatusLine(s.app.th, left, right, w)
+}
+
+func (s *findings) draw(f ui.Frame) ui.Parts {
+	p := s.list.draw(f)
+	p.Status = s.status(f.W)
+	return p
+}
+
+func (s *findings) copies() []copyable {
+	var out []copyable
+	for _, f := range s.shown {
+		if f.id == s.table.ID() {
+			out = append(out, copyable{"c", "code", string(f.Code)}, copyable{"t", "finding as text", fieldsText(s.app.findingFields(f.Finding, ""))})
+			if b, err := json.MarshalIndent(f.Finding, "", "  "); err == nil {
+				out = append(out, copyable{"j", "finding as JSON", string(b)})
+			}
+		}
+	}
+	return append(append(out, copyable{"p", "path", s.r.path()}), s.app.reportCopies(s.r)...)
+}

@@ -1,0 +1,289 @@
+package views
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"castellan/locks"
+	"castellan/palace"
+	"castellan/palace/health"
+)
+
+// house is what all screens know together: the palaces and what was last read
+// of each. Only Update changes it.
+type house struct {
+	core Core
+	work *work
+	now  func() time.Time
+
+	palaces []*reading
+	notes   []palace.Note
+	// main is the collection MemPalace files into, by its configuration.
+	main       string
+	discovered bool
+	trouble    error // why the palaces could not be listed
+
+	survey      *locks.Survey
+	surveyErr   error
+	surveyAsked time.Time
+	surveyGen   int
+
+	discoverAsked time.Time
+	discoverGen   int
+}
+
+// reading is what was last read of one palace. An older report stays until a
+// newer one comes.
+type reading struct {
+	found  palace.Found
+	report *health.Report
+	at     time.Time // of the last answer
+	asked  time.Time // when the question under way was asked; zero: none is
+	gen    int
+	cancel context.CancelFunc
+
+	// The doctor's report, apart from the quick one: it takes its time, and the
+	// quick one must go on meanwhile.
+	full       *health.Report
+	fullAt     time.Time
+	fullAsked  time.Time
+	fullGen    int
+	fullCancel context.CancelFunc
+}
+
+// Messages of the house. gen is the number of the question.
+type (
+	discoveredMsg struct {
+		gen  int
+		what palace.Discovery
+		err  error
+	}
+	reportMsg struct {
+		path   string
+		gen    int
+		depth  health.Depth
+		report *health.Report
+	}
+	surveyMsg struct {
+		gen  int
+		what locks.Survey
+		err  error
+	}
+	addedMsg struct {
+		path  string
+		found palace.Found
+		err   error
+	}
+)
+
+// path is how a palace is called everywhere.
+func (r *reading) path() string { return r.found.Ref.Path }
+
+// place is one of its collections.
+func (r *reading) place(collection string) Place { return Place{r.found, collection} }
+
+// late is how long the question under way has been without an answer.
+func (r *reading) late(now time.Time) time.Duration {
+	if r.asked.IsZero() {
+		return 0
+	}
+	return now.Sub(r.asked)
+}
+
+func (h *house) find(path string) *reading {
+	for _, r := range h.palaces {
+		if r.path() == path || slices.Contains(r.found.Aliases, path) || r.found.Ref.Real == path {
+			return r
+		}
+	}
+	return nil
+}
+
+// discover asks for the list of palaces, unless that is being asked already.
+func (h *house) discover() tea.Cmd {
+	if !h.discoverAsked.IsZero() {
+		return nil
+	}
+	h.discoverAsked = h.now()
+	h.discoverGen++
+	gen := h.discoverGen
+	return h.work.do(func(ctx context.Context) tea.Msg {
+		d, err := h.core.Discover(ctx)
+		return discoveredMsg{gen, d, err}
+	})
+}
+
+// discoverAgain gives the question under way up: it was asked before there was
+// something new to find.
+func (h *house) discoverAgain() tea.Cmd {
+	h.discoverAsked = time.Time{}
+	return h.discover()
+}
+
+// ask asks for one palace's report, unless that is being asked already.
+func (h *house) ask(r *reading) tea.Cmd {
+	if !r.asked.IsZero() {
+		return nil
+	}
+	var ctx context.Context
+	ctx, r.cancel = context.WithCancel(h.work.ctx)
+	r.asked = h.now()
+	r.gen++
+	return h.question(ctx, r, r.gen, health.Sampled)
+}
+
+// askAgain gives the question under way up and asks a new one.
+func (h *house) askAgain(r *reading) tea.Cmd {
+	if r.cancel != nil {
+		r.cancel()
+	}
+	r.asked = time.Time{}
+	return h.ask(r)
+}
+
+// askDoctor asks for the full examination.
+func (h *house) askDoctor(r *reading) tea.Cmd {
+	if !r.fullAsked.IsZero() {
+		return nil
+	}
+	var ctx context.Context
+	ctx, r.fullCancel = context.WithCancel(h.work.ctx)
+	r.fullAsked = h.now()
+	r.fullGen++
+	return h.question(ctx, r, r.fullGen, health.Full)
+}
+
+// stopDoctor gives the full examination up.
+func (h *house) stopDoctor(r *reading) {
+	if r.fullCancel != nil {
+		r.fullCancel()
+	}
+	r.fullGen++
+	r.fullAsked = time.Time{}
+}
+
+func (h *house) question(ctx context.Context, r *reading, gen int, depth health.Depth) tea.Cmd {
+	found := r.found
+	return h.work.under(ctx, func(ctx context.Context) tea.Msg {
+		return reportMsg{found.Ref.Path, gen, depth, h.core.Report(ctx, found, depth)}
+	})
+}
+
+// slowPalace is how long a palace may keep silent before looks at several
+// palaces at once leave it out.
+const slowPalace = 3 * time.Second
+
+// look asks who holds and who uses the palaces.
+func (h *house) look() tea.Cmd {
+	if !h.surveyAsked.IsZero() || !h.discovered {
+		return nil
+	}
+	h.surveyAsked = h.now()
+	h.surveyGen++
+	gen := h.surveyGen
+	var list []palace.Found
+	for _, r := range h.palaces {
+		if r.late(h.now()) < slowPalace {
+			list = append(list, r.found)
+		}
+	}
+	return h.work.do(func(ctx context.Context) tea.Msg {
+		s, err := h.core.Survey(ctx, list)
+		return surveyMsg{gen, s, err}
+	})
+}
+
+// update takes an answer, and tells whether anything to be seen has changed.
+// Late answers are dropped.
+func (h *house) update(msg tea.Msg) (changed bool) {
+	switch msg := msg.(type) {
+	case discoveredMsg:
+		if msg.gen != h.discoverGen {
+			return false
+		}
+		h.discoverAsked = time.Time{}
+		return h.list(msg)
+	case reportMsg:
+		return h.reported(msg)
+	case surveyMsg:
+		if msg.gen != h.surveyGen {
+			return false
+		}
+		h.surveyAsked = time.Time{}
+		h.surveyErr = msg.err
+		if msg.err == nil {
+			h.survey = &msg.what
+		}
+		return true
+	}
+	return false
+}
+
+func (h *house) list(msg discoveredMsg) bool {
+	if msg.err != nil {
+		changed := h.trouble == nil || h.trouble.Error() != msg.err.Error()
+		h.trouble = msg.err
+		return changed
+	}
+	changed := !h.discovered || h.trouble != nil || !reflect.DeepEqual(h.notes, msg.what.Notes)
+	h.discovered, h.trouble = true, nil
+	h.notes = msg.what.Notes
+	h.main = msg.what.Config.CollectionName
+	var list []*reading
+	for _, f := range msg.what.Palaces {
+		r := h.find(f.Ref.Path)
+		if r == nil || slices.Contains(list, r) {
+			r = &reading{}
+		}
+		if !reflect.DeepEqual(r.found, f) {
+			r.found, changed = f, true
+		}
+		list = append(list, r)
+	}
+	for _, r := range h.palaces {
+		if !slices.Contains(list, r) {
+			changed = true
+			r.abandon()
+		}
+	}
+	h.palaces = list
+	return changed
+}
+
+// abandon calls off what is being asked about a palace that is gone.
+func (r *reading) abandon() {
+	for _, cancel := range []context.CancelFunc{r.cancel, r.fullCancel} {
+		if cancel != nil {
+			cancel()
+		}
+	}
+}
+
+func (h *house) reported(msg reportMsg) bool {
+	r := h.find(msg.path)
+	switch {
+	case r == nil || msg.report == nil:
+		return false
+	case msg.depth == health.Full:
+		if msg.gen != r.fullGen {
+			return false
+		}
+		r.fullCancel()
+		r.full, r.fullAt, r.fullAsked = msg.report, h.now(), time.Time{}
+		return true
+	case msg.gen != r.gen:
+		return false
+	}
+	wasLate := r.late(h.now()) >= slowPalace
+	r.cancel()
+	r.at, r.asked = h.now(), time.Time{}
+	if r.report != nil && (r.report == msg.report || reflect.DeepEqual(r.report, msg.report)) {
+		return wasLate
+	}
+	r.report = msg.report
+	return true
+}

@@ -1,0 +1,397 @@
+package views
+
+import (
+	"context"
+	"slices"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"castellan/palace/backend"
+	"castellan/palace/health"
+	"castellan/theme"
+	"castellan/ui"
+	"castellan/ui/text"
+)
+
+// overview is one palace: what is in it, and how is it? Two tables share the
+// list's place, the collections and the wings of the one under the cursor.
+type overview struct {
+	list  // its table is the collections
+	r     *reading
+	wings *ui.Table
+	// inWings says that the keys go to the wings.
+	inWings bool
+	// rooms are the rooms of each wing, by collection; only a count of them is
+	// shown here.
+	rooms map[string]*roomCount
+	// writes are the last writes, by collection.
+	writes map[string]*lastWrites
+}
+
+// roomCount is how many rooms each wing has, by the wing's key.
+type roomCount struct {
+	rows  int64 // of the collection when it was counted
+	asked bool
+	by    map[string]int64
+	err   error
+}
+
+// lastWrites is what the queue still has of a collection's writes.
+type lastWrites struct {
+	report *health.Report // the figures it was read for
+	asked  bool
+	list   []Write
+	err    error
+}
+
+type (
+	roomsMsg struct {
+		to         *overview
+		collection string
+		rows       int64
+		facets     []backend.Facet
+		err        error
+	}
+	writesMsg struct {
+		to         *overview
+		collection string
+		report     *health.Report
+		list       []Write
+		err        error
+	}
+)
+
+// shownWrites is how many of the last writes are read.
+const shownWrites = 60
+
+func newOverview(a *App, r *reading) *overview {
+	s := &overview{r: r, rooms: map[string]*roomCount{}, writes: map[string]*lastWrites{}, list: newList(a, "collection", "collections",
+		ui.Column{Title: "COLLECTION", Priority: 10, Flex: true, Min: 20, Cut: text.CutEnd},
+		ui.Column{Title: "DRAWERS", Priority: 7, Align: text.Right, Sort: ui.SortNumber},
+		ui.Column{Title: "INDEXED", Priority: 4, Align: text.Right, Sort: ui.SortNumber},
+		ui.Column{Title: "QUEUED", Priority: 3, Align: text.Right, Sort: ui.SortNumber},
+		ui.Column{Title: "MISSING", Priority: 6, Align: text.Right, Sort: ui.SortNumber},
+		ui.Column{Title: "STATE", Priority: 9},
+	)}
+	s.wings = ui.NewTable(a.th,
+		ui.Column{Title: "WING", Priority: 10, Flex: true, Min: 12},
+		ui.Column{Title: "ROOMS", Priority: 5, Align: text.Right, Sort: ui.SortNumber},
+		ui.Column{Title: "DRAWERS", Priority: 8, Align: text.Right, Sort: ui.SortNumber},
+		ui.Column{Title: "SHARE", Priority: 3, Sort: ui.SortNumber},
+	)
+	s.wings.Noun = "wings"
+	s.about = s.tellCollection
+	s.moved = s.fillWings
+	s.registry = a.register([]ui.Command{
+		{ID: "overview.open", Title: "Open: drawers of the collection, rooms of the wing", Short: "open", Keys: []string{"enter", "l", "right"}, Group: groupScreen, Disabled: s.none, Run: s.open},
+		{ID: "overview.drawers", Title: "All drawers of what is under the cursor", Short: "drawers", Keys: []string{"d"}, Group: groupScreen, Disabled: s.none, Run: s.openDrawers},
+		{ID: "overview.findings", Title: "Findings: what is wrong, how we know, what now", Short: "findings", Keys: []string{"f"}, Group: groupScreen, Run: func() tea.Cmd { return a.push(newFindings(a, r)) }},
+		{ID: "overview.holders", Title: "Holders: who has it, who wants it", Short: "holders", Keys: []string{"p"}, Group: groupScreen, Run: func() tea.Cmd { return a.openHolders(r) }},
+		{ID: "overview.tasks", Title: "Tasks: what has been done, what is still going", Keys: []string{"t"}, Group: groupScreen, Run: func() tea.Cmd { return a.push(newTasks(a)) }},
+		{ID: "overview.left", Title: "Back to the palaces", Keys: []string{"h", "left"}, Group: groupScreen, Hidden: true, Run: a.retreat},
+	}, s.overviewKeys())
+	return s
+}
+
+// overviewKeys are those of a list, with tab going round collections, wings and
+// text.
+func (s *overview) overviewKeys() []ui.Command {
+	var out []ui.Command
+	wings := map[string]func() tea.Cmd{}
+	for _, c := range s.wings.Commands(s.wingMoved) {
+		wings[c.ID] = c.Run
+	}
+	for _, c := range s.listKeys(false, "list.reverse", "list.wide") {
+		list := c.Run
+		if wing := wings[c.ID]; wing != nil {
+			c.Run = func() tea.Cmd {
+				if s.inWings && !s.reading {
+					return wing()
+				}
+				return list()
+			}
+		}
+		if c.ID == "text.focus" {
+			c.Title, c.Short, c.Run = "Collections, wings, text: the next", "next pane", s.next
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+func (s *overview) next() tea.Cmd {
+	switch {
+	case s.reading:
+		s.full, s.reading, s.inWings = false, false, false
+	case !s.inWings && s.wings.Total() > 0:
+		s.inWings = true
+	default:
+		s.inWings = false
+		return s.read()
+	}
+	s.tell()
+	return nil
+}
+
+func (s *overview) crumb() string    { return s.app.path(s.r) }
+func (s *overview) palace() *reading { return s.r }
+func (s *overview) badge() ui.Line   { return s.app.palaceBadge(s.r) }
+func (s *overview) start() tea.Cmd   { return s.app.house.ask(s.r) }
+
+// palaceBadge is how a palace is and who has it.
+func (a *App) palaceBadge(r *reading) ui.Line {
+	word, sev := a.state(r)
+	state := ui.Span{Text: word, Role: sev.Role()}
+	if r.report == nil || r.report.Lock.State != "held" {
+		return ui.Line{state}
+	}
+	held := "held"
+	if h := r.report.Lock.Holder; h != nil && h.PID != nil {
+		held = lockCell(r.report.Lock).Text
+	}
+	return ui.Line{{Text: held, Role: theme.Held}, {Text: " " + a.th.Glyphs.Separator + " ", Role: theme.Faint}, state}
+}
+
+// current is the collection under the cursor.
+func (s *overview) current() *health.Collection {
+	if s.r.report == nil {
+		return nil
+	}
+	for i := range s.r.report.Collections {
+		if s.r.report.Collections[i].Name == s.table.ID() {
+			return &s.r.report.Collections[i]
+		}
+	}
+	return nil
+}
+
+func (s *overview) none() string {
+	if s.current() == nil {
+		return "there is no collection here"
+	}
+	return ""
+}
+
+func (s *overview) sync() tea.Cmd {
+	if r := s.app.house.find(s.r.path()); r != nil {
+		s.r = r
+	}
+	s.fillCollections()
+	cmd := s.fillWings()
+	s.tell()
+	return cmd
+}
+
+func (s *overview) fillCollections() {
+	s.table.Empty = s.emptyWords()
+	if s.r.report == nil {
+		return
+	}
+	var rows []ui.Row
+	first := mainCollection(s.r.report, s.app.house.main)
+	list := slices.Clone(s.r.report.Collections)
+	slices.SortStableFunc(list, func(x, y health.Collection) int {
+		switch {
+		case first != nil && x.Name == first.Name && y.Name != first.Name:
+			return -1
+		case first != nil && y.Name == first.Name && x.Name != first.Name:
+			return 1
+		}
+		return 0
+	})
+	for _, c := range list {
+		sev := grade(c.Verdict)
+		missing := number(c.Vectors.Missing)
+		if value(c.Vectors.Missing) > 0 {
+			missing.Role = theme.Error
+		}
+		rows = append(rows, ui.Row{ID: c.Name, Cells: []ui.Cell{
+			{Text: c.Name}, number(c.Rows), number(c.Vectors.Indexed), number(c.Vectors.Queued), missing,
+			{Text: sev.Word(), Role: sev.Role()},
+		}})
+	}
+	s.table.SetRows(rows)
+}
+
+// emptyWords say why there are no collections.
+func (s *overview) emptyWords() string {
+	r := s.r.report
+	switch {
+	case r == nil:
+		return s.app.silence(s.r)
+	case r.Error != nil:
+		return sentence(r.Error.Message)
+	}
+	switch r.Palace.State {
+	case health.Empty:
+		return "Nothing has been filed here yet: a directory without a database. MemPalace makes the palace with its first mine."
+	case health.Uninitialised:
+		return "The database is there and has no collections: initialised, but nothing has been filed yet."
+	}
+	return "No collections."
+}
+
+// wingKey is the row of a wing. A wing without a name and one with an empty name
+// are two.
+func wingKey(name *string) string {
+	if name == nil {
+		return "none"
+	}
+	return "=" + *name
+}
+
+// wingName is how a wing is shown.
+func wingName(name *string) ui.Cell {
+	switch {
+	case name == nil:
+		return ui.Cell{Text: "(none recorded)", Role: theme.Faint}
+	case *name == "":
+		return ui.Cell{Text: `""`, Role: theme.Faint}
+	}
+	return ui.Cell{Text: *name}
+}
+
+// fillWings shows the wings of the collection under the cursor, and loads what
+// else is told of it.
+func (s *overview) fillWings() tea.Cmd {
+	c := s.current()
+	if c == nil {
+		s.wings.Empty = " "
+		s.wings.SetRows(nil)
+		s.inWings = false
+		return nil
+	}
+	s.wings.Empty = "No drawers yet."
+	count := s.rooms[c.Name]
+	var rows []ui.Row
+	for _, w := range c.Wings {
+		rooms := ui.NoNumber(s.app.th.Glyphs.Ellipsis)
+		if count != nil && count.by != nil {
+			rooms = ui.NoNumber(s.app.th.Glyphs.NoValue)
+			if n := count.by[wingKey(w.Name)]; n > 0 {
+				rooms = ui.Number(comma(n), float64(n))
+			}
+		} else if count != nil && count.err != nil {
+			rooms = ui.NoNumber(unread)
+		}
+		share := ui.NoNumber("")
+		if c.Rows != nil {
+			share = ui.ShareCell(s.app.th, w.Rows, *c.Rows, theme.Accent)
+		}
+		rows = append(rows, ui.Row{ID: wingKey(w.Name), Cells: []ui.Cell{wingName(w.Name), rooms, ui.Number(comma(w.Rows), float64(w.Rows)), share}})
+	}
+	s.wings.SetRows(rows)
+	return tea.Batch(s.countRooms(c), s.readWrites(c))
+}
+
+// countRooms counts the rooms of the wings, again only if drawers came or went.
+func (s *overview) countRooms(c *health.Collection) tea.Cmd {
+	rows := value(c.Rows)
+	if k := s.rooms[c.Name]; k != nil && (k.asked || k.rows == rows) || rows == 0 {
+		return nil
+	}
+	k := s.rooms[c.Name]
+	if k == nil {
+		k = &roomCount{}
+		s.rooms[c.Name] = k
+	}
+	k.asked = true
+	at, name, core := s.r.place(c.Name), c.Name, s.app.opts.Core
+	return s.app.work.do(func(ctx context.Context) tea.Msg {
+		f, err := core.Facets(ctx, at, backend.Filter{}, "wing", "room")
+		return roomsMsg{s, name, rows, f, err}
+	})
+}
+
+// readWrites reads the last writes, again only if the palace changed.
+func (s *overview) readWrites(c *health.Collection) tea.Cmd {
+	k := s.writes[c.Name]
+	if k != nil && (k.asked || sameFigures(k.report, s.r.report)) {
+		return nil
+	}
+	if k == nil {
+		k = &lastWrites{}
+		s.writes[c.Name] = k
+	}
+	k.asked = true
+	at, name, report, core := s.r.place(c.Name), c.Name, s.r.report, s.app.opts.Core
+	return s.app.work.do(func(ctx context.Context) tea.Msg {
+		list, err := core.Writes(ctx, at, shownWrites)
+		return writesMsg{s, name, report, list, err}
+	})
+}
+
+func (s *overview) update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case roomsMsg:
+		if msg.to != s {
+			return nil
+		}
+		k := s.rooms[msg.collection]
+		k.asked, k.rows, k.err = false, msg.rows, msg.err
+		if msg.err == nil {
+			k.by = map[string]int64{}
+			for _, f := range msg.facets {
+				if f.Values[1] == nil {
+					continue // drawers without a room are in none
+				}
+				k.by[facetKey(f.Values[0])]++
+			}
+		}
+		cmd := s.fillWings()
+		s.tell()
+		return cmd
+	case writesMsg:
+		if msg.to != s {
+			return nil
+		}
+		s.writes[msg.collection] = &lastWrites{report: msg.report, list: msg.list, err: msg.err}
+		s.tell()
+	}
+	return nil
+}
+
+// facetKey is wingKey of a metadata value.
+func facetKey(v any) string {
+	if v == nil {
+		return wingKey(nil)
+	}
+	name := backend.Text(v)
+	return wingKey(&name)
+}
+
+func (s *overview) wingMoved() tea.Cmd {
+	s.tell()
+	return nil
+}
+
+// wing is the one under the cursor of the wings.
+func (s *overview) wing() *health.Wing {
+	c := s.current()
+	if c == nil {
+		return nil
+	}
+	for i := range c.Wings {
+		if wingKey(c.Wings[i].Name) == s.wings.ID() {
+			return &c.Wings[i]
+		}
+	}
+	return nil
+}
+
+func (s *overview) open() tea.Cmd {
+	c := s.current()
+	if w := s.wing(); s.inWings && w != nil {
+		return s.app.push(newRooms(s.app, s.r, c, w))
+	}
+	return s.openDrawers()
+}
+
+func (s *overview) openDrawers() tea.Cmd {
+	c := s.current()
+	sel := selection{}
+	if w := s.wing(); s.inWings && w != nil {
+		sel = ofWing(c, w)
+	}
+	return s.app.push(newDrawers(s.app, s.r, c.Name, sel))
+}
