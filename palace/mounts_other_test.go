@@ -1,0 +1,12 @@
+//go:build unix && !linux
+
+package palace
+
+import (
+	"errors"
+	"syscall"
+)
+
+func ownMounts() *syscall.SysProcAttr { return nil }
+
+func bindMount(string, string) error { return errors.ErrUnsupported }
