@@ -72,3 +72,25 @@ type UnsupportedBackendError struct {
 func (e *UnsupportedBackendError) Error() string {
 	return fmt.Sprintf("%s is kept by %s, which Castellan recognises but does not open", e.Palace, e.Kind)
 }
+
+// InvalidRecordError says what about one record keeps it, and the call it came
+// with, from being written.
+type InvalidRecordError struct {
+	// ID of the record, and Index of it within the call.
+	ID     string
+	Index  int
+	Reason string
+}
+
+func (e *InvalidRecordError) Error() string {
+	return fmt.Sprintf("record %d (%q) cannot be written: %s; nothing of this call was written", e.Index, e.ID, e.Reason)
+}
+
+// ExistsError says that a name is taken.
+type ExistsError struct {
+	Palace, Name string
+}
+
+func (e *ExistsError) Error() string {
+	return fmt.Sprintf("%s already has a collection %q", e.Palace, e.Name)
+}
