@@ -1,6 +1,7 @@
 package palace
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -106,9 +107,11 @@ func (s *Site) measure(ctx context.Context) {
 	if l.CorruptIDs != nil {
 		l.CorruptIDs.Size = w.measure(l.CorruptIDs.Path)
 	}
-	s.Size = w.measure(s.Ref.Path)
+	// A link has no size of its own; what it leads to is what takes the disk.
+	s.Size = w.measure(cmp.Or(s.Ref.Real, s.Ref.Path))
 	cut := w.cut
-	if s.Ref.Real != "" {
+	besidePalace(ctx, s.Ref.Path, l, w)
+	if s.Ref.Real != "" && s.Ref.Real != s.Ref.Path {
 		besidePalace(ctx, s.Ref.Real, l, w)
 	}
 	l.sort()

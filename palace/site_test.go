@@ -310,3 +310,30 @@ func TestALinkAndItsTargetHaveOneIdentity(t *testing.T) {
 		t.Errorf("lock paths %v", b.LockPaths())
 	}
 }
+
+func TestAPalaceBehindALinkHasItsFullSize(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	p := h.palace("real", "fresh")
+	must(t, os.Symlink(p, h.path("link")))
+	direct, linked := h.examine(p), h.examine(h.path("link"))
+	if linked.Size != direct.Size || direct.Size.Apparent == 0 {
+		t.Errorf("%+v through the link, %+v directly", linked.Size, direct.Size)
+	}
+}
+
+func TestCopiesBesideALinkAndBesideItsTargetAreBothKnown(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	p := h.palace("data/p", "fresh")
+	h.palace("data/p.old", "fresh")
+	h.palace("link.backup", "fresh")
+	must(t, os.Symlink(p, h.path("link")))
+	var got []string
+	for _, b := range h.examine(h.path("link")).Layout.Backups {
+		got = append(got, b.Path)
+	}
+	if diff := cmp.Diff([]string{h.path("data/p.old"), h.path("link.backup")}, got); diff != "" {
+		t.Error(diff)
+	}
+}
