@@ -29,14 +29,20 @@ func (p *Palace) collection(ctx context.Context, name string) (*Collection, erro
 	if err != nil {
 		return nil, err
 	}
-	var known []string
 	for _, r := range rows {
 		if r.Name == name {
 			return p.newCollection(r)
 		}
-		known = append(known, r.Name)
 	}
-	return nil, &backend.CollectionNotFoundError{Palace: p.dir, Name: name, Known: known}
+	return nil, notFound(p.dir, name, rows)
+}
+
+func notFound(dir, name string, rows []CollectionRow) error {
+	err := &backend.CollectionNotFoundError{Palace: dir, Name: name}
+	for _, r := range rows {
+		err.Known = append(err.Known, r.Name)
+	}
+	return err
 }
 
 func (p *Palace) newCollection(r CollectionRow) (*Collection, error) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"castellan/palace/backend"
+	"castellan/palace/dbfile"
 )
 
 // Facets counts records by the values of one or two keys. A list counts as one
@@ -72,7 +73,8 @@ func (q *question) storedFacets(ctx context.Context, keys []string, stored int64
 	}
 	if len(keys) == 1 && !lists {
 		t, err := q.countByIndex(ctx, keys[0], stored)
-		if err != nil || t != nil {
+		// A damaged index need not keep the table from being counted.
+		if err != nil && !errors.Is(err, dbfile.ErrCorrupt) || t != nil {
 			return t, err
 		}
 		if t, err = q.countByKey(ctx, keys[0], stored); err != nil {
@@ -81,29 +83,23 @@ func (q *question) storedFacets(ctx context.Context, keys []string, stored int64
 		t.add(stored-t.rows, facetValue{})
 		return t, nil
 	}
-	byRecord := make([]map[int64]facetValue, len(keys))
-	for i, key := range keys {
-		var err error
-		if byRecord[i], err = q.valuesOf(ctx, key, stored, lists); err != nil {
-			return nil, err
-		}
+	values, err := q.valuesOf(ctx, keys, stored, lists)
+	if err != nil {
+		return nil, err
+	}
+	counts := map[[2]int32]int64{}
+	for _, group := range values.byRecord {
+		counts[group]++
 	}
 	t := newTally()
-	if len(keys) == 1 {
-		for _, v := range byRecord[0] {
-			t.add(1, v)
+	for group, rows := range counts {
+		list := make([]facetValue, len(keys))
+		for i := range keys {
+			list[i] = values.known[group[i]]
 		}
-		t.add(stored-t.rows, facetValue{})
-		return t, nil
+		t.add(rows, list...)
 	}
-	for id, v := range byRecord[0] {
-		t.add(1, v, byRecord[1][id])
-		delete(byRecord[1], id)
-	}
-	for _, v := range byRecord[1] {
-		t.add(1, facetValue{}, v)
-	}
-	t.add(stored-t.rows, facetValue{}, facetValue{})
+	t.add(stored-t.rows, make([]facetValue, len(keys))...)
 	return t, nil
 }
 
@@ -124,93 +120,129 @@ func (sc *scope) valueColumns() string {
 	return sc.s.pick("embedding_metadata", "m", "string_value", "int_value", "float_value", "bool_value")
 }
 
-// from joins a key's values, at ?7, to the records of the question. Going
-// through all values in the table's own order is quicker than looking each
-// record up, unless the records are few.
-func (q *question) from(ctx context.Context, key string, stored int64) (string, []any, error) {
+// from joins the values of keys to the records of the question. Going through
+// all values in the table's own order is quicker than looking each record up,
+// unless the records are few.
+func (q *question) from(ctx context.Context, keys []string, stored int64) (string, []any, error) {
 	cond, err := q.condition(ctx, wholeSets, 0, 0)
 	if err != nil {
 		return "", nil, err
 	}
 	base, args := q.base()
-	args = append(args, nil, nil, nil, key)
+	args = append(args, nil, nil, nil, keys[0], keys[len(keys)-1])
 	tables := "embedding_metadata m NOT INDEXED CROSS JOIN embeddings e"
 	if stored < q.sc.stamp.record/8 {
 		tables = "embeddings e NOT INDEXED CROSS JOIN embedding_metadata m"
 	}
-	return " FROM " + tables + " WHERE m.key = ?7 AND m.id = e.id AND " + base + cond.and(), cond.around(args...), nil
+	return " FROM " + tables + " WHERE m.key IN (?7, ?8) AND m.id = e.id AND " + base + cond.and(), cond.around(args...), nil
 }
 
 func (q *question) countByKey(ctx context.Context, key string, stored int64) (*tally, error) {
-	from, args, err := q.from(ctx, key, stored)
+	from, args, err := q.from(ctx, []string{key}, stored)
 	if err != nil {
 		return nil, err
 	}
 	t := newTally()
-	return t, q.sc.eachGroup(ctx, "SELECT "+q.sc.valueColumns()+", count(*)"+from+" GROUP BY 1, 2, 3, 4", args, func(v any, n any) error {
+	return t, q.sc.eachGroup(ctx, "SELECT "+q.sc.valueColumns()+", count(*), NULL"+from+" GROUP BY 1, 2, 3, 4", args, func(v, n, _ any) error {
 		rows, _ := n.(int64)
 		t.add(rows, facetOf(v))
 		return nil
 	})
 }
 
-// valuesOf finds the value of a key for each record that has one.
-func (q *question) valuesOf(ctx context.Context, key string, stored int64, lists bool) (map[int64]facetValue, error) {
-	from, args, err := q.from(ctx, key, stored)
+// recordValues are the values of one or two keys for each record that has any;
+// records hold places in known, where the first stands for no value.
+type recordValues struct {
+	keys     []string
+	known    []facetValue
+	at       map[string]int32
+	byRecord map[int64][2]int32
+}
+
+func (r *recordValues) place(v any) int32 {
+	value := facetOf(v)
+	place, ok := r.at[value.key]
+	if !ok {
+		place = int32(len(r.known))
+		r.known = append(r.known, value)
+		r.at[value.key] = place
+	}
+	return place
+}
+
+func (r *recordValues) put(id int64, key string, place int32) {
+	group := r.byRecord[id]
+	for i, k := range r.keys {
+		if k == key {
+			group[i] = place
+		}
+	}
+	r.byRecord[id] = group
+}
+
+func (q *question) valuesOf(ctx context.Context, keys []string, stored int64, lists bool) (*recordValues, error) {
+	from, args, err := q.from(ctx, keys, stored)
 	if err != nil {
 		return nil, err
 	}
-	values := map[int64]facetValue{}
-	err = q.sc.eachGroup(ctx, "SELECT "+q.sc.valueColumns()+", group_concat(m.id)"+from+" GROUP BY 1, 2, 3, 4", args, func(v, list any) error {
+	r := &recordValues{keys: keys, known: []facetValue{{}}, at: map[string]int32{}, byRecord: map[int64][2]int32{}}
+	err = q.sc.eachGroup(ctx, "SELECT "+q.sc.valueColumns()+", group_concat(m.id), m.key"+from+" GROUP BY 6, 1, 2, 3, 4", args, func(v, list, key any) error {
 		ids, err := parseIDs(list)
 		if err != nil || v == nil {
 			return err
 		}
-		value := facetOf(v)
+		place := r.place(v)
 		for _, id := range ids {
-			values[id] = value
+			r.put(id, textOr(key, ""), place)
 		}
 		return nil
 	})
 	if err != nil || !lists {
-		return values, err
+		return r, err
 	}
 	from = strings.Replace(strings.Replace(from, "embedding_metadata m", "embedding_metadata_array m", 1), "NOT INDEXED", "", 1)
-	return values, q.sc.listValues(ctx, from, args, values)
+	return r, q.sc.listValues(ctx, from, args, r)
 }
 
 // listValues puts the lists over whatever stands beside them.
-func (sc *scope) listValues(ctx context.Context, from string, args []any, values map[int64]facetValue) error {
-	rows, err := sc.q.QueryContext(ctx, "SELECT m.id, "+sc.s.pick("embedding_metadata_array", "m",
-		"string_value", "int_value", "float_value", "bool_value")+from+" ORDER BY m.id, m.rowid", args...)
+func (sc *scope) listValues(ctx context.Context, from string, args []any, into *recordValues) error {
+	rows, err := sc.q.QueryContext(ctx, "SELECT m.id, m.key, "+sc.s.pick("embedding_metadata_array", "m",
+		"string_value", "int_value", "float_value", "bool_value")+from+" ORDER BY m.id, m.key, m.rowid", args...)
 	if err != nil {
 		return sc.c.damaged("embedding_metadata_array", err)
 	}
 	defer rows.Close()
-	var id, last int64
+	type owner struct {
+		id  int64
+		key string
+	}
+	var last owner
 	var list any
-	var c cell
-	dest := append([]any{&id}, c.dest()...)
+	flush := func() {
+		if list != nil {
+			into.put(last.id, last.key, into.place(list))
+		}
+		list = nil
+	}
 	for rows.Next() {
-		if err := rows.Scan(dest...); err != nil {
+		var id int64
+		var key any
+		var c cell
+		if err := rows.Scan(append([]any{&id, &key}, c.dest()...)...); err != nil {
 			return err
 		}
-		if id != last {
-			if list != nil {
-				values[last] = facetOf(list)
-			}
-			list, last = nil, id
+		if now := (owner{id, textOr(key, "")}); now != last {
+			flush()
+			last = now
 		}
 		list = appendList(list, c.value())
 	}
-	if list != nil {
-		values[last] = facetOf(list)
-	}
+	flush()
 	return sc.c.damaged("embedding_metadata_array", rows.Err())
 }
 
-// eachGroup reads rows of four value columns and one more.
-func (sc *scope) eachGroup(ctx context.Context, query string, args []any, fn func(v, last any) error) error {
+// eachGroup reads rows of four value columns, a figure and a key.
+func (sc *scope) eachGroup(ctx context.Context, query string, args []any, fn func(v, figure, key any) error) error {
 	rows, err := sc.q.QueryContext(ctx, query, args...)
 	if err != nil {
 		return sc.c.damaged("embedding_metadata", err)
@@ -218,11 +250,11 @@ func (sc *scope) eachGroup(ctx context.Context, query string, args []any, fn fun
 	defer rows.Close()
 	for rows.Next() {
 		var c cell
-		var last any
-		if err := rows.Scan(append(c.dest(), &last)...); err != nil {
+		var figure, key any
+		if err := rows.Scan(append(c.dest(), &figure, &key)...); err != nil {
 			return err
 		}
-		if err := fn(c.value(), last); err != nil {
+		if err := fn(c.value(), figure, key); err != nil {
 			return err
 		}
 	}
@@ -262,8 +294,8 @@ func (q *question) countByIndex(ctx context.Context, key string, stored int64) (
 	t := newTally()
 	for _, column := range []string{"string_value", "int_value", "float_value"} {
 		columns := strings.NewReplacer("m."+column, column, "m.string_value", "NULL", "m.int_value", "NULL", "m.float_value", "NULL", "m.bool_value", "NULL").Replace(sc.valueColumns())
-		err := sc.eachGroup(ctx, "SELECT "+columns+", count(*) FROM embedding_metadata WHERE key = ? AND "+column+" IS NOT NULL GROUP BY "+column, []any{key},
-			func(v, n any) error {
+		err := sc.eachGroup(ctx, "SELECT "+columns+", count(*), NULL FROM embedding_metadata WHERE key = ? AND "+column+" IS NOT NULL GROUP BY "+column, []any{key},
+			func(v, n, _ any) error {
 				rows, _ := n.(int64)
 				t.add(rows, facetOf(v))
 				return nil
@@ -273,9 +305,9 @@ func (q *question) countByIndex(ctx context.Context, key string, stored int64) (
 		}
 	}
 	if all > stored {
-		err := sc.eachGroup(ctx, "SELECT "+sc.valueColumns()+`, count(*) FROM embeddings e CROSS JOIN embedding_metadata m
+		err := sc.eachGroup(ctx, "SELECT "+sc.valueColumns()+`, count(*), NULL FROM embeddings e CROSS JOIN embedding_metadata m
 			WHERE (e.segment_id < ?1 OR e.segment_id > ?1) AND m.id = e.id AND m.key = ?2 GROUP BY 1, 2, 3, 4`, []any{sc.c.segment, key},
-			func(v, n any) error {
+			func(v, n, _ any) error {
 				rows, _ := n.(int64)
 				t.add(-rows, facetOf(v))
 				return nil

@@ -66,7 +66,8 @@ type indexCache struct {
 func (c *indexCache) acquire(ctx context.Context, dir string) (ix *index, release func() error, err error) {
 	now, err := stampOfIndex(dir)
 	if err != nil {
-		return nil, nil, err
+		ix = &index{dir: dir, err: &IndexError{Dir: dir, Err: err}}
+		return ix, func() error { return nil }, nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

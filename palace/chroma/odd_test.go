@@ -132,6 +132,11 @@ func TestADamagedIndexOverTheRecordsHidesNothing(t *testing.T) {
 	if list := walk(t, c, backend.Query{Include: everyPart}); len(list) != 1500 {
 		t.Errorf("%d in pages", len(list))
 	}
+	facets, err := c.Facets(t.Context(), backend.Filter{}, "wing")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameFacets(t, []string{"wing"}, tallyByHand(t, c, backend.Filter{}, []string{"wing"}), facets)
 	_, err = c.Get(t.Context(), backend.Query{Filter: backend.Filter{IDs: []string{"x"}}})
 	var damaged *backend.DamagedError
 	if !errors.As(err, &damaged) || !errors.Is(err, dbfile.ErrCorrupt) || !strings.Contains(damaged.Part, "embeddings") {

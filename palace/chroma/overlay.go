@@ -3,7 +3,6 @@ package chroma
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"errors"
 	"slices"
 	"sync"
@@ -89,23 +88,32 @@ type pendingState struct {
 func (sc *scope) buildOverlay(ctx context.Context) (*overlay, error) {
 	o := &overlay{}
 	states := map[string]*pendingState{}
+	var step []queueRow
+	follow := func() error {
+		if err := sc.lookUp(ctx, step, states); err != nil {
+			return err
+		}
+		for _, r := range step {
+			states[r.id].apply(r)
+		}
+		step = step[:0]
+		return nil
+	}
 	err := sc.eachQueued(ctx, sc.position, func(r queueRow) error {
 		if r.fault != "" {
 			o.faults = append(o.faults, QueueFault{SeqID: r.seq, Kind: r.fault})
 			return nil
 		}
-		st := states[r.id]
-		if st == nil {
-			stored, err := sc.storedRecord(ctx, r.id)
-			if err != nil {
-				return err
-			}
-			st = &pendingState{stored: stored, live: stored != 0}
-			states[r.id] = st
+		// What the write says is read again when it is asked for.
+		step = append(step, queueRow{seq: r.seq, op: r.op, id: r.id})
+		if len(step) < idStep {
+			return nil
 		}
-		st.apply(r)
-		return nil
+		return follow()
 	})
+	if err == nil {
+		err = follow()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -140,13 +148,20 @@ func (st *pendingState) apply(r queueRow) {
 	}
 }
 
-func (sc *scope) storedRecord(ctx context.Context, id string) (int64, error) {
-	var n int64
-	err := sc.q.QueryRowContext(ctx, "SELECT id FROM embeddings WHERE segment_id = ? AND embedding_id = ?", sc.c.segment, id).Scan(&n)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, nil
+// lookUp starts the states of ids that were not met yet.
+func (sc *scope) lookUp(ctx context.Context, step []queueRow, states map[string]*pendingState) error {
+	var ids []string
+	for _, r := range step {
+		if states[r.id] == nil {
+			states[r.id] = &pendingState{}
+			ids = append(ids, r.id)
+		}
 	}
-	return n, sc.c.damaged("embeddings", err)
+	return sc.storedRecords(ctx, ids, func(id string, n int64) {
+		if st := states[id]; st != nil {
+			st.stored, st.live = n, true
+		}
+	})
 }
 
 // materialize reads what pending records will hold: what is stored, with the

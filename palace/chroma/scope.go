@@ -47,7 +47,11 @@ func (c *Collection) scope(ctx context.Context, q querier, s shape) (*scope, err
 	var dimension any
 	err := q.QueryRowContext(ctx, "SELECT "+s.pick("collections", "c", "dimension")+" FROM collections c WHERE c.id = ?", c.row.ID).Scan(&dimension)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, &backend.CollectionNotFoundError{Palace: c.p.dir, Name: c.row.Name}
+		rows, err := readCatalog(ctx, q, s, c.p.dir)
+		if err != nil {
+			return nil, err
+		}
+		return nil, notFound(c.p.dir, c.row.Name, rows)
 	}
 	if err != nil {
 		return nil, c.damaged("collections", err)

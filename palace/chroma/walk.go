@@ -53,31 +53,41 @@ func (sc *scope) ask(ctx context.Context, f backend.Filter) (*question, error) {
 	for _, id := range f.IDs {
 		q.ids[id] = true
 	}
-	for step := range slices.Chunk(f.IDs, idStep) {
-		args := []any{sc.c.segment}
-		for _, id := range step {
-			args = append(args, id)
-		}
-		rows, err := sc.q.QueryContext(ctx, "SELECT id FROM embeddings WHERE segment_id = ? AND embedding_id IN (?"+strings.Repeat(", ?", len(step)-1)+")", args...)
-		if err != nil {
-			return nil, sc.c.damaged("embeddings", err)
-		}
-		for rows.Next() {
-			var n int64
-			if err := rows.Scan(&n); err != nil {
-				rows.Close()
-				return nil, err
-			}
-			q.stored = append(q.stored, n)
-		}
-		rows.Close()
-		if err := rows.Err(); err != nil {
-			return nil, sc.c.damaged("embeddings", err)
-		}
+	err := sc.storedRecords(ctx, f.IDs, func(_ string, n int64) { q.stored = append(q.stored, n) })
+	if err != nil {
+		return nil, err
 	}
 	slices.Sort(q.stored)
 	q.stored = slices.Compact(q.stored)
 	return q, nil
+}
+
+// storedRecords finds the numbers of stored records by their ids.
+func (sc *scope) storedRecords(ctx context.Context, ids []string, found func(id string, n int64)) error {
+	for step := range slices.Chunk(ids, idStep) {
+		args := []any{sc.c.segment}
+		for _, id := range step {
+			args = append(args, id)
+		}
+		rows, err := sc.q.QueryContext(ctx, "SELECT id, embedding_id FROM embeddings WHERE segment_id = ? AND embedding_id IN (?"+strings.Repeat(", ?", len(step)-1)+")", args...)
+		if err != nil {
+			return sc.c.damaged("embeddings", err)
+		}
+		for rows.Next() {
+			var n int64
+			var id any
+			if err := rows.Scan(&n, &id); err != nil {
+				rows.Close()
+				return err
+			}
+			found(textOr(id, ""), n)
+		}
+		rows.Close()
+		if err := rows.Err(); err != nil {
+			return sc.c.damaged("embeddings", err)
+		}
+	}
+	return nil
 }
 
 // pending are the waiting records that the ids let through.
