@@ -13,7 +13,13 @@ func ownMounts() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS, Unshareflags: syscall.CLONE_NEWNS}
 }
 
-func bindMount(from, to string) error { return syscall.Mount(from, to, "", syscall.MS_BIND, "") }
+func bindMount(from, to string, readOnly bool) error {
+	err := syscall.Mount(from, to, "", syscall.MS_BIND, "")
+	if err == nil && readOnly {
+		err = syscall.Mount("", to, "", syscall.MS_BIND|syscall.MS_REMOUNT|syscall.MS_RDONLY, "")
+	}
+	return err
+}
 
 const table = `22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
 30 22 8:1 /srv/data /mnt/with\040space rw,relatime shared:1 - ext4 /dev/sda1 rw

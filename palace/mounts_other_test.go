@@ -9,4 +9,4 @@ import (
 
 func ownMounts() *syscall.SysProcAttr { return nil }
 
-func bindMount(string, string) error { return errors.ErrUnsupported }
+func bindMount(string, string, bool) error { return errors.ErrUnsupported }

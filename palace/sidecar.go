@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -86,22 +87,24 @@ func readEmbedders(palace string) (map[string]Embedder, error) {
 }
 
 // besidePalace looks at the directory above a palace: at the sidecars that
-// lie there by their names, and at the copies of the palace.
-func besidePalace(ctx context.Context, real string, l *Layout, w *walker) {
-	parent, base := filepath.Dir(real), filepath.Base(real)
-	if parent == real {
+// lie there by their names, and at the copies of the palace. MemPalace derives
+// both places from the path that it was given, so a link to a palace has a
+// neighbourhood of its own.
+func besidePalace(ctx context.Context, path string, l *Layout, w *walker) {
+	parent, base := filepath.Dir(path), filepath.Base(path)
+	if parent == path {
 		return
 	}
 	for _, name := range listSome(ctx, parent, maxSiblings) {
 		path := filepath.Join(parent, name)
 		if side, ok := sidecarName(name); ok && side != embedderFile && side != "logstream.sqlite3" {
-			if f, ok := fileAt(path, w); ok {
+			if f, ok := fileAt(path, w); ok && !slices.ContainsFunc(l.Sidecars, func(s Sidecar) bool { return s.Path == path }) {
 				l.Sidecars = append(l.Sidecars, Sidecar{File: f, Name: side, Beside: true})
 			}
 			continue
 		}
 		if kind, at, ok := palaceBackup(base, name); ok {
-			if f, ok := fileAt(path, w); ok {
+			if f, ok := fileAt(path, w); ok && !slices.ContainsFunc(l.Backups, func(b Backup) bool { return b.Path == path }) {
 				l.Backups = append(l.Backups, Backup{File: f, Kind: kind, At: at})
 			}
 		}

@@ -200,28 +200,19 @@ func TestAConfigThatMayNotBeReadIsNotNone(t *testing.T) {
 	}
 }
 
-func TestEveryLockPathOfABindMountIsKnown(t *testing.T) {
+// withMounts runs the rest of the calling test once more where it may mount,
+// in a home that prepare has filled.
+func withMounts(t *testing.T, prepare func(*fakeHome)) (h *fakeHome, here bool) {
+	t.Helper()
 	if dir := os.Getenv("CASTELLAN_TEST_MOUNT"); dir != "" {
-		h := &fakeHome{t: t, dir: dir, work: dir, env: map[string]string{}}
-		must(t, bindMount(h.path("data"), h.path("mirror with space")))
-		s := h.examine(h.path("data/p"))
-		other := h.path("mirror with space/p")
-		if !slices.Contains(s.Aliases, other) || !slices.Contains(s.LockPaths(), other) {
-			t.Errorf("aliases %q, lock paths %q, want %q among both", s.Aliases, s.LockPaths(), other)
-		}
-		d := h.discover(other)
-		if len(d.Palaces) != 1 || !slices.Contains(d.Palaces[0].LockPaths(), h.path("data/p")) {
-			t.Errorf("found %v, lock paths %q", paths(d.Palaces), d.Palaces[0].LockPaths())
-		}
-		return
+		return &fakeHome{t: t, dir: dir, work: dir, env: map[string]string{}}, true
 	}
 	attr := ownMounts()
 	if attr == nil || os.Getuid() != 0 {
 		t.Skip("wants root and a mount name space of its own")
 	}
-	h := newHome(t)
-	h.palace("data/p", "fresh")
-	h.mkdir("mirror with space")
+	h = newHome(t)
+	prepare(h)
 	exe, err := os.Executable()
 	must(t, err)
 	cmd := exec.Command(exe, "-test.run=^"+t.Name()+"$", "-test.v")
@@ -233,5 +224,53 @@ func TestEveryLockPathOfABindMountIsKnown(t *testing.T) {
 	}
 	if err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
 		t.Errorf("%v\n%s", err, out)
+	}
+	return h, false
+}
+
+func TestEveryLockPathOfABindMountIsKnown(t *testing.T) {
+	h, here := withMounts(t, func(h *fakeHome) {
+		h.palace("data/p", "fresh")
+		h.mkdir("mirror with space")
+	})
+	if !here {
+		return
+	}
+	must(t, bindMount(h.path("data"), h.path("mirror with space"), false))
+	s := h.examine(h.path("data/p"))
+	other := h.path("mirror with space/p")
+	if !slices.Contains(s.Aliases, other) || !slices.Contains(s.LockPaths(), other) {
+		t.Errorf("aliases %q, lock paths %q, want %q among both", s.Aliases, s.LockPaths(), other)
+	}
+	d := h.discover(other)
+	if len(d.Palaces) != 1 || !slices.Contains(d.Palaces[0].LockPaths(), h.path("data/p")) {
+		t.Errorf("found %v, lock paths %q", paths(d.Palaces), d.Palaces[0].LockPaths())
+	}
+	m := closing(t, h.manager())
+	if h.open(m, other) != h.open(m, h.path("data/p")) {
+		t.Error("a bind mount gets a handle of its own")
+	}
+}
+
+func TestReadOnlyMediaAreReadAndSaidToBe(t *testing.T) {
+	samples := map[string]int64{"fresh": 5, "exact": 71}
+	h, here := withMounts(t, func(h *fakeHome) {
+		for sample := range samples {
+			h.palace("data/"+sample, sample)
+		}
+	})
+	if !here {
+		return
+	}
+	must(t, bindMount(h.path("data"), h.path("data"), true))
+	m := closing(t, h.manager())
+	for sample, want := range samples {
+		s := h.examine(h.path("data/" + sample))
+		if s.State != OK || !s.ReadOnly || !hasNote(s.Notes, NoteReadOnly) {
+			t.Errorf("%s: %s, %+v", sample, s.State, s.Notes)
+		}
+		if n := rows(t, h.open(m, s.Ref.Path)); n != want {
+			t.Errorf("%s: %d rows, want %d", sample, n, want)
+		}
 	}
 }

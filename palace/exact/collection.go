@@ -2,9 +2,11 @@ package exact
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"castellan/palace/backend"
+	"castellan/palace/dbfile"
 )
 
 // Collection is a view of one collection, found by its name with each
@@ -21,10 +23,13 @@ func (c *Collection) Info() backend.CollectionInfo { return c.info }
 func (c *Collection) ask(ctx context.Context, do func(query, collection) error) error {
 	return c.palace.view(ctx, func(q query) error {
 		found, err := q.collection(ctx, c.info.Name)
-		if err != nil {
-			return err
+		if err == nil {
+			err = do(q, found)
 		}
-		return do(q, found)
+		if errors.Is(err, dbfile.ErrCorrupt) {
+			return &backend.DamagedError{Path: q.path(), Part: "documents of " + c.info.Name, Err: err}
+		}
+		return err
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -77,7 +78,7 @@ func (q query) need() error {
 	return nil
 }
 
-func (q query) path() string { return q.palace + "/" + DatabaseFile }
+func (q query) path() string { return filepath.Join(q.palace, DatabaseFile) }
 
 // collection is what the database says of one.
 type collection struct {

@@ -190,3 +190,24 @@ func TestAnotherFileAtThePathIsNotReadOn(t *testing.T) {
 		t.Errorf("%v, want a StaleError", err)
 	}
 }
+
+func TestDamageIsNamedAndNotTakenForEmptiness(t *testing.T) {
+	t.Parallel()
+	dir := sample(t)
+	db, err := sql.Open("sqlite", filepath.Join(dir, DatabaseFile))
+	must(t, err)
+	var root, page int64
+	must(t, db.QueryRow("SELECT rootpage FROM sqlite_master WHERE name = 'documents'").Scan(&root))
+	must(t, db.QueryRow("PRAGMA page_size").Scan(&page))
+	must(t, db.Close())
+	f, err := os.OpenFile(filepath.Join(dir, DatabaseFile), os.O_WRONLY, 0)
+	must(t, err)
+	// The root's header: no b-tree page has the type 0xff.
+	_, err = f.WriteAt([]byte{0xff, 0xff, 0xff, 0xff, 0xff}, (root-1)*page)
+	must(t, errors.Join(err, f.Close()))
+	c := drawers(t, open(t, dir))
+	var damaged *backend.DamagedError
+	if page, err := c.Get(t.Context(), backend.Query{Include: backend.Documents}); !errors.As(err, &damaged) {
+		t.Errorf("%d records, %v, want a DamagedError", len(page.Records), err)
+	}
+}
