@@ -82,7 +82,11 @@ func (a *App) take(msg tea.Msg) tea.Cmd {
 	case resumedMsg:
 		return a.resumed(msg)
 	case refreshMsg:
-		return tea.Batch(a.refresh(), a.loading(), a.beat())
+		cmds := []tea.Cmd{a.refresh(), a.loading(), a.beat()}
+		if a.house.silent() {
+			cmds = append(cmds, a.settle()) // how long it has been silent is shown
+		}
+		return tea.Batch(cmds...)
 	case ui.TickMsg:
 		return a.timer(a.busy.Tick())
 	case ui.ToastExpiredMsg:
@@ -118,6 +122,7 @@ func (a *App) answered(msg tea.Msg) tea.Cmd {
 		}
 		cmds = append(cmds, a.openStart())
 	}
+	cmds = append(cmds, a.house.askDue())
 	if changed {
 		for _, s := range a.stack {
 			cmds = append(cmds, s.sync())

@@ -21,6 +21,9 @@ type driver struct {
 	now   time.Time
 	clip  strings.Builder // what was written to the terminal beside frames
 	quits int
+	// blocked and pending are of commands whose question hangs.
+	blocked <-chan struct{}
+	pending []chan tea.Msg
 }
 
 // newDriver starts an App on core, at a size.
@@ -31,6 +34,9 @@ func newDriver(t testing.TB, core Core, th theme.Theme, w, h int, change ...func
 		Now: func() time.Time { return d.now }, Getenv: func(string) string { return "" }, still: true}
 	for _, f := range change {
 		f(&o)
+	}
+	if s, ok := core.(*stage); ok {
+		d.blocked = s.blocked
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	d.app = newApp(ctx, o.resolve())
@@ -55,7 +61,27 @@ func (d *driver) run(cmd tea.Cmd) {
 	if cmd == nil {
 		return
 	}
-	switch msg := cmd().(type) {
+	answer := make(chan tea.Msg, 1)
+	go func() { answer <- cmd() }()
+	select {
+	case msg := <-answer:
+		d.follow(msg)
+	case <-d.blocked:
+		d.pending = append(d.pending, answer)
+	}
+}
+
+// collect waits for the questions that hung and do not any more.
+func (d *driver) collect() {
+	list := d.pending
+	d.pending = nil
+	for _, answer := range list {
+		d.follow(<-answer)
+	}
+}
+
+func (d *driver) follow(msg tea.Msg) {
+	switch msg := msg.(type) {
 	case nil:
 	case tea.BatchMsg:
 		for _, c := range msg {

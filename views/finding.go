@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -102,6 +103,9 @@ func evidenceWords(v any) string {
 	case int64:
 		return comma(v)
 	case float64:
+		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+			return comma(int64(v))
+		}
 		return humanize.CommafWithDigits(v, 3)
 	case []string:
 		list := make([]any, len(v))

@@ -90,7 +90,7 @@ func (a *App) waits() bool {
 		return true
 	}
 	for _, r := range a.house.palaces {
-		if r.report == nil || !r.fullAsked.IsZero() || r.late(a.opts.Now()) >= slowPalace {
+		if a.concerns(r) && (r.report == nil || !r.fullAsked.IsZero() || r.late(a.opts.Now()) >= slowPalace) {
 			return true
 		}
 	}
@@ -98,6 +98,12 @@ func (a *App) waits() bool {
 		return s.waits()
 	}
 	return false
+}
+
+// concerns tells whether the screen on top is about a palace.
+func (a *App) concerns(r *reading) bool {
+	p := a.top().palace()
+	return p == nil || p == r
 }
 
 // freshness is how old the figures on the screen are. While all is well it
@@ -113,10 +119,7 @@ func (a *App) freshness() ui.Line {
 	now := a.opts.Now()
 	late, oldest := 0, now
 	for _, r := range a.house.palaces {
-		if p := a.top().palace(); p != nil && p != r {
-			continue
-		}
-		if r.late(now) >= slowPalace {
+		if a.concerns(r) && r.late(now) >= slowPalace {
 			late++
 			if !r.at.IsZero() && r.at.Before(oldest) {
 				oldest = r.at

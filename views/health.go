@@ -192,6 +192,8 @@ func (s *findings) status(w int) string {
 		right = ui.In(theme.Warning, "the full check failed: "+s.r.full.Error.Message)
 	case s.r.full != nil:
 		right = ui.In(theme.Faint, "everything checked "+ago(s.r.fullAt, now))
+	case s.r.report == nil || s.r.late(now) >= slowPalace:
+		right = s.app.freshness()
 	default:
 		right = ui.In(theme.Faint, "quick look, live")
 	}

@@ -222,8 +222,13 @@ func (s *holders) tellHolder() []ui.Field {
 	}
 	l := row.view.Lock
 	fields := []ui.Field{{Text: ui.In(theme.Title, s.app.path(row.r))}, {Text: ui.Plain(s.meaning(l))}}
+	for _, w := range l.Waiters {
+		fields = append(fields, ui.Field{Label: "waits for it", Text: ui.Plain(fmt.Sprintf("%d %s", w.PID, command(w)))})
+	}
 	if l.Holder != nil && l.Holder.PID != 0 {
-		fields = append(fields, ui.Blank())
+		if len(l.Waiters) == 0 {
+			fields = append(fields, ui.Blank())
+		}
 		fields = append(fields, s.processFields(l.Holder.Process)...)
 		if !l.Holder.Since.IsZero() {
 			fields = append(fields, ui.Field{Label: "has it since", Text: ui.Plain(clockTime(l.Holder.Since, s.app.opts.Now()))})
@@ -241,9 +246,6 @@ func (s *holders) tellHolder() []ui.Field {
 			word = "still runs, and has let go"
 		}
 		fields = append(fields, ui.Field{Label: "had it last", Text: ui.Plain(fmt.Sprintf("%d %s, which %s", l.LastHolder.PID, l.LastHolder.Text, word))})
-	}
-	for _, w := range l.Waiters {
-		fields = append(fields, ui.Field{Label: "waits for it", Text: ui.Plain(fmt.Sprintf("%d %s", w.PID, command(w)))})
 	}
 	for _, o := range row.view.Others {
 		if o.State == locks.Held {

@@ -42,7 +42,9 @@ type reading struct {
 	found  palace.Found
 	report *health.Report
 	at     time.Time // of the last answer
+	took   time.Duration
 	asked  time.Time // when the question under way was asked; zero: none is
+	due    bool      // to be asked as soon as there is room
 	gen    int
 	cancel context.CancelFunc
 
@@ -94,6 +96,16 @@ func (r *reading) late(now time.Time) time.Duration {
 	return now.Sub(r.asked)
 }
 
+// silent tells whether any palace keeps silent.
+func (h *house) silent() bool {
+	for _, r := range h.palaces {
+		if r.late(h.now()) >= slowPalace {
+			return true
+		}
+	}
+	return false
+}
+
 func (h *house) find(path string) *reading {
 	for _, r := range h.palaces {
 		if r.path() == path || slices.Contains(r.found.Aliases, path) || r.found.Ref.Real == path {
@@ -124,11 +136,47 @@ func (h *house) discoverAgain() tea.Cmd {
 	return h.discover()
 }
 
-// ask asks for one palace's report, unless that is being asked already.
+// askedAtOnce is how many palaces are read at the same time. Those that keep
+// silent do not count: one dead disk must not keep the others waiting.
+const askedAtOnce = 4
+
+// A palace whose look takes long is looked at less often: it rests ten times as
+// long as the look took, half a minute at most.
+const (
+	restFactor  = 10
+	longestRest = 30 * time.Second
+)
+
+// ask asks for one palace's report, unless that is being asked already. When
+// there is no room the palace is due.
 func (h *house) ask(r *reading) tea.Cmd {
-	if !r.asked.IsZero() {
+	if !r.asked.IsZero() || !r.at.IsZero() && h.now().Sub(r.at) < min(restFactor*r.took, longestRest) {
 		return nil
 	}
+	under := 0
+	for _, other := range h.palaces {
+		if late := other.late(h.now()); !other.asked.IsZero() && late < slowPalace {
+			under++
+		}
+	}
+	if r.due = under >= askedAtOnce; r.due {
+		return nil
+	}
+	return h.askNow(r)
+}
+
+// askDue asks for the palaces that are due, as far as there is room.
+func (h *house) askDue() tea.Cmd {
+	var cmds []tea.Cmd
+	for _, r := range h.palaces {
+		if r.due {
+			cmds = append(cmds, h.ask(r))
+		}
+	}
+	return tea.Batch(cmds...)
+}
+
+func (h *house) askNow(r *reading) tea.Cmd {
 	var ctx context.Context
 	ctx, r.cancel = context.WithCancel(h.work.ctx)
 	r.asked = h.now()
@@ -141,8 +189,7 @@ func (h *house) askAgain(r *reading) tea.Cmd {
 	if r.cancel != nil {
 		r.cancel()
 	}
-	r.asked = time.Time{}
-	return h.ask(r)
+	return h.askNow(r)
 }
 
 // askDoctor asks for the full examination.
@@ -280,7 +327,7 @@ func (h *house) reported(msg reportMsg) bool {
 	}
 	wasLate := r.late(h.now()) >= slowPalace
 	r.cancel()
-	r.at, r.asked = h.now(), time.Time{}
+	r.at, r.took, r.asked = h.now(), h.now().Sub(r.asked), time.Time{}
 	if r.report != nil && (r.report == msg.report || reflect.DeepEqual(r.report, msg.report)) {
 		return wasLate
 	}

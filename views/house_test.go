@@ -62,11 +62,15 @@ func newSite(t testing.TB, names ...string) *site {
 			t.Fatal(err)
 		}
 	}
-	return openSite(t, home)
+	var extra []string
+	for _, name := range names {
+		extra = append(extra, filepath.Join(dir, name))
+	}
+	return openSite(t, home, extra...)
 }
 
 // openSite looks at a home that is there.
-func openSite(t testing.TB, home string) *site {
+func openSite(t testing.TB, home string, extra ...string) *site {
 	t.Helper()
 	none := func(string) string { return "" }
 	now := func() time.Time { return noon }
@@ -78,7 +82,7 @@ func openSite(t testing.TB, home string) *site {
 	})
 	o := locks.NewObserver(locks.Options{Home: home, Now: now, SampleInterval: -1, Getenv: none})
 	x := health.NewExaminer(health.Options{Manager: m, Observer: o, Version: "1.0", Now: now, CopyDir: t.TempDir()})
-	return &site{home: home, manager: m, Core: NewCore(CoreOptions{Manager: m, Observer: o, Examiner: x})}
+	return &site{home: home, manager: m, Core: NewCore(CoreOptions{Manager: m, Observer: o, Examiner: x, Extra: extra})}
 }
 
 func (s *site) path(name string) string { return filepath.Join(s.home, "palaces", name) }

@@ -127,11 +127,23 @@ func indent(s string, n int) string {
 func (l *list) status(w int) string {
 	th := l.app.th
 	if in := l.input(); in != nil {
-		return ui.StatusLine(th, nil, nil, 1) + in.View(th, max(w-1, 0))
+		count := ""
+		if in == l.filter {
+			count = l.table.Count()
+		}
+		room := w - 2 - len(count)
+		if room < 20 {
+			return " " + in.View(th, max(w-1, 0))
+		}
+		return " " + in.View(th, room) + th.Paint(theme.Faint, count) + " "
 	}
 	var left ui.Line
 	if l.reading {
-		left = ui.Line{{Text: "reading ", Role: theme.Faint}, {Text: l.detail.Position(), Role: theme.Faint}}
+		where := l.detail.Position()
+		if where == "" {
+			where = "all of it"
+		}
+		left = ui.In(theme.Faint, "text, "+where)
 	} else {
 		if f := l.table.Filter(); f != "" {
 			left = append(left, ui.Span{Text: "/" + f + "  ", Role: theme.Accent})
@@ -143,6 +155,9 @@ func (l *list) status(w int) string {
 
 // summary is the count, the marks and the order.
 func (l *list) summary() string {
+	if l.table.Total() == 0 {
+		return "" // the list itself says why
+	}
 	l.table.Noun = l.many
 	if l.table.Total() == 1 {
 		l.table.Noun = l.one

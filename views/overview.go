@@ -140,16 +140,12 @@ func (s *overview) start() tea.Cmd   { return s.app.house.ask(s.r) }
 
 // palaceBadge is how a palace is and who has it.
 func (a *App) palaceBadge(r *reading) ui.Line {
-	word, sev := a.state(r)
-	state := ui.Span{Text: word, Role: sev.Role()}
-	if r.report == nil || r.report.Lock.State != "held" {
+	c := a.stateCell(r)
+	state := ui.Span{Text: c.Text, Role: c.Role}
+	if r.report == nil || r.report.Lock.State != "held" || a.class() == ui.Small {
 		return ui.Line{state}
 	}
-	held := "held"
-	if h := r.report.Lock.Holder; h != nil && h.PID != nil {
-		held = lockCell(r.report.Lock).Text
-	}
-	return ui.Line{{Text: held, Role: theme.Held}, {Text: " " + a.th.Glyphs.Separator + " ", Role: theme.Faint}, state}
+	return ui.Line{{Text: lockCell(r.report.Lock).Text, Role: theme.Held}, {Text: " " + a.th.Glyphs.Separator + " ", Role: theme.Faint}, state}
 }
 
 // current is the collection under the cursor.
@@ -219,6 +215,8 @@ func (s *overview) emptyWords() string {
 	switch {
 	case r == nil:
 		return s.app.silence(s.r)
+	case r.Error != nil && s.app.class() != ui.Small:
+		return "Its collections cannot be listed." // the pane says why
 	case r.Error != nil:
 		return sentence(r.Error.Message)
 	}

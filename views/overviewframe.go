@@ -112,7 +112,9 @@ func (s *overview) gauges() []ui.Gauge {
 			out = append(out, ui.Gauge{Label: "index", Value: fmt.Sprintf("%s of %s places", comma(*x.Elements), comma(*x.Capacity)), Role: theme.Text})
 		}
 	}
-	out = append(out, ui.Gauge{Label: "disk", Value: size(r.Palace.Bytes)})
+	if r.Palace.Bytes != nil {
+		out = append(out, ui.Gauge{Label: "disk", Value: size(r.Palace.Bytes)})
+	}
 	if r.Lock.State != "" {
 		c := lockCell(r.Lock)
 		out = append(out, ui.Gauge{Label: "lock", Value: c.Text, Role: c.Role})
@@ -141,11 +143,15 @@ func (s *overview) tellCollection() []ui.Field {
 		return s.app.palaceFields(s.r)
 	}
 	fields := []ui.Field{{Text: ui.Line{{Text: c.Name, Role: theme.Title}, {Text: "  "}, badge(th, grade(c.Verdict))}}}
-	fields = append(fields, ui.Field{Text: ui.Plain(s.reach(c))})
+	told := false
 	for _, f := range s.r.report.Findings {
 		if f.Subject == c.Name && f.Severity != health.Info {
 			fields = append(fields, ui.Field{Text: s.app.findingLine(f)})
+			told = told || f.Code == health.VectorsMissing
 		}
+	}
+	if !told {
+		fields = append(fields, ui.Field{Text: ui.Plain(s.reach(c))})
 	}
 	fields = append(fields, s.writeFields(c)...)
 	fields = append(fields, ui.Blank())
@@ -200,12 +206,12 @@ type writeGroup struct {
 func groupWrites(list []Write) []writeGroup {
 	var out []writeGroup
 	for _, w := range list {
-		place := w.Wing
-		if w.Room != "" {
-			place += "/" + w.Room
-		}
-		if place == "" {
-			place = w.ID
+		place := w.ID // an update does not say again where it belongs
+		if w.Wing != "" {
+			place = w.Wing
+			if w.Room != "" {
+				place += "/" + w.Room
+			}
 		}
 		if n := len(out); n > 0 && out[n-1].Kind == w.Kind && out[n-1].Source == w.Source && out[n-1].By == w.By {
 			g := &out[n-1]

@@ -47,6 +47,9 @@ func (s *palaces) crumb() string { return "castellan" }
 // badge adds the palaces up.
 func (s *palaces) badge() ui.Line {
 	h := s.app.house
+	if h.trouble != nil {
+		return ui.In(theme.Error, "not listed")
+	}
 	if !h.discovered {
 		return ui.In(theme.Faint, s.app.th.Glyphs.Ellipsis)
 	}
@@ -63,20 +66,25 @@ func (s *palaces) badge() ui.Line {
 			need++
 		}
 	}
-	sep := ui.Span{Text: " " + s.app.th.Glyphs.Separator + " ", Role: theme.Faint}
-	line := ui.Plain(plural(int64(len(h.palaces)), "palace", "palaces"))
-	if held > 0 {
-		line = append(line, sep, ui.Span{Text: fmt.Sprintf("%d held", held), Role: theme.Held})
-	}
-	if need > 0 {
-		words := "need you"
-		if need == 1 {
-			words = "needs you"
+	parts := []ui.Span{{Text: plural(int64(len(h.palaces)), "palace", "palaces")}}
+	add := func(n int64, one, many string, role theme.Role) {
+		if n > 0 {
+			parts = append(parts, ui.Span{Text: strings.TrimSpace(fmt.Sprintf("%d ", n) + map[bool]string{true: one, false: many}[n == 1]), Role: role})
 		}
-		line = append(line, sep, ui.Span{Text: fmt.Sprintf("%d %s", need, words), Role: theme.Error})
 	}
-	if waiting > 0 {
-		line = append(line, sep, ui.Span{Text: fmt.Sprintf("%d being read", waiting), Role: theme.Faint})
+	add(waiting, "being read", "being read", theme.Faint)
+	add(held, "held", "held", theme.Held)
+	add(need, "needs you", "need you", theme.Error)
+	if s.app.class() == ui.Small {
+		return parts[len(parts)-1:] // what matters most
+	}
+	sep := ui.Span{Text: " " + s.app.th.Glyphs.Separator + " ", Role: theme.Faint}
+	var line ui.Line
+	for i, p := range parts {
+		if i > 0 {
+			line = append(line, sep)
+		}
+		line = append(line, p)
 	}
 	return line
 }
@@ -194,8 +202,10 @@ func (a *App) state(r *reading) (string, theme.Severity) {
 	}
 	sev := grade(r.report.Verdict)
 	switch s := r.report.Palace.State; s {
-	case health.Missing, health.Empty:
-		return string(s), max(sev, theme.Good)
+	case health.Missing:
+		return string(s), max(sev, theme.Warn)
+	case health.Empty:
+		return string(s), sev
 	case health.Uninitialised:
 		return "empty", sev
 	case health.Unreadable:

@@ -87,7 +87,7 @@ func engineWord(kind string) string {
 // trouble is why a palace could not be read.
 func trouble(th theme.Theme, e *health.Error) []ui.Field {
 	fields := []ui.Field{{Text: ui.Line{{Text: th.Mark(theme.Fail) + " ", Role: theme.Error}, {Text: e.Message}}}}
-	if e.Next != "" {
+	if e.Next != "" && !strings.Contains(e.Message, e.Next) {
 		fields = append(fields, ui.Field{Text: ui.In(theme.Faint, e.Next)})
 	}
 	return fields
@@ -97,23 +97,19 @@ func trouble(th theme.Theme, e *health.Error) []ui.Field {
 // only what the lock line says too.
 func (a *App) findingLines(r *health.Report) []ui.Field {
 	var out []ui.Field
-	var remarks int64
+	var remarks, bad int64
 	for _, f := range r.Findings {
+		if r.Error != nil && f.Cause == r.Error.Message {
+			continue // said already
+		}
 		if f.Severity == health.Info {
 			if f.Code != health.LockHeld && f.Code != health.LockLastHolderDead {
 				remarks++
 			}
 			continue
 		}
-		if len(out) == shownFindings {
-			continue
-		}
-		out = append(out, ui.Field{Text: a.findingLine(f)})
-	}
-	bad := int64(0)
-	for _, f := range r.Findings {
-		if f.Severity != health.Info {
-			bad++
+		if bad++; bad <= shownFindings {
+			out = append(out, ui.Field{Text: a.findingLine(f)})
 		}
 	}
 	if more := bad - int64(len(out)); more > 0 {
@@ -177,7 +173,7 @@ func (a *App) holderWords(h *health.Holder) string {
 		who += "  " + c
 	}
 	var facts []string
-	if role := value(h.Role); role != "" && role != "other" {
+	if role := value(h.Role); role != "" && role != "other" && !strings.Contains(who, role) {
 		facts = append(facts, role)
 	}
 	if t := stamp(h.Started); !t.IsZero() {
@@ -198,7 +194,7 @@ func (a *App) holderWords(h *health.Holder) string {
 		facts = append(facts, "as the lock file says; the system does not show it from here")
 	}
 	if len(facts) > 0 {
-		who += " (" + strings.Join(facts, ", ") + ")"
+		who += ", " + strings.Join(facts, ", ")
 	}
 	return who
 }

@@ -232,6 +232,7 @@ func (p *plain) take(msg tea.Msg) {
 		msg.then()
 	default:
 		p.app.house.update(msg)
+		p.start(p.app.house.askDue())
 	}
 }
 

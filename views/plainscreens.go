@@ -51,7 +51,7 @@ func (p *plain) refresh() {
 	for _, r := range p.app.house.palaces {
 		cmds = append(cmds, p.app.house.ask(r))
 	}
-	p.load(cmds...)
+	p.load(cmds...) // what has no room is asked when there is, see take
 }
 
 // palaceLine is a palace in a sentence.

@@ -34,6 +34,7 @@ func (a *App) refresh() tea.Cmd {
 		cmds = append(cmds, a.house.discover())
 	}
 	a.beats++
+	cmds = append(cmds, a.house.askDue()) // those that had no room before come first
 	for _, r := range a.house.palaces {
 		cmds = append(cmds, a.house.ask(r))
 	}
