@@ -63,6 +63,9 @@ func (sc *scope) facets(ctx context.Context, f backend.Filter, keys []string) (*
 }
 
 func (q *question) storedFacets(ctx context.Context, keys []string, stored int64) (*tally, error) {
+	if stored == 0 {
+		return newTally(), nil
+	}
 	lists := false
 	for _, key := range keys {
 		has, err := q.sc.hasLists(ctx, key)
@@ -77,11 +80,6 @@ func (q *question) storedFacets(ctx context.Context, keys []string, stored int64
 		if err != nil && !errors.Is(err, dbfile.ErrCorrupt) || t != nil {
 			return t, err
 		}
-		if t, err = q.countByKey(ctx, keys[0], stored); err != nil {
-			return nil, err
-		}
-		t.add(stored-t.rows, facetValue{})
-		return t, nil
 	}
 	values, err := q.valuesOf(ctx, keys, stored, lists)
 	if err != nil {
@@ -120,36 +118,6 @@ func (sc *scope) valueColumns() string {
 	return sc.s.pick("embedding_metadata", "m", "string_value", "int_value", "float_value", "bool_value")
 }
 
-// from joins the values of keys to the records of the question. Going through
-// all values in the table's own order is quicker than looking each record up,
-// unless the records are few.
-func (q *question) from(ctx context.Context, keys []string, stored int64) (string, []any, error) {
-	cond, err := q.condition(ctx, wholeSets, 0, 0)
-	if err != nil {
-		return "", nil, err
-	}
-	base, args := q.base()
-	args = append(args, nil, nil, nil, keys[0], keys[len(keys)-1])
-	tables := "embedding_metadata m NOT INDEXED CROSS JOIN embeddings e"
-	if stored < q.sc.stamp.record/8 {
-		tables = "embeddings e NOT INDEXED CROSS JOIN embedding_metadata m"
-	}
-	return " FROM " + tables + " WHERE m.key IN (?7, ?8) AND m.id = e.id AND " + base + cond.and(), cond.around(args...), nil
-}
-
-func (q *question) countByKey(ctx context.Context, key string, stored int64) (*tally, error) {
-	from, args, err := q.from(ctx, []string{key}, stored)
-	if err != nil {
-		return nil, err
-	}
-	t := newTally()
-	return t, q.sc.eachGroup(ctx, "SELECT "+q.sc.valueColumns()+", count(*), NULL"+from+" GROUP BY 1, 2, 3, 4", args, func(v, n, _ any) error {
-		rows, _ := n.(int64)
-		t.add(rows, facetOf(v))
-		return nil
-	})
-}
-
 // recordValues are the values of one or two keys for each record that has any;
 // records hold places in known, where the first stands for no value.
 type recordValues struct {
@@ -157,6 +125,8 @@ type recordValues struct {
 	known    []facetValue
 	at       map[string]int32
 	byRecord map[int64][2]int32
+	// picked are the records that count; nil when no others come.
+	picked idSet
 }
 
 func (r *recordValues) place(v any) int32 {
@@ -171,6 +141,9 @@ func (r *recordValues) place(v any) int32 {
 }
 
 func (r *recordValues) put(id int64, key string, place int32) {
+	if r.picked != nil && !r.picked.has(id) {
+		return
+	}
 	group := r.byRecord[id]
 	for i, k := range r.keys {
 		if k == key {
@@ -180,13 +153,29 @@ func (r *recordValues) put(id int64, key string, place int32) {
 	r.byRecord[id] = group
 }
 
+// valuesOf finds the values that the question's records have. Where these are
+// few each is looked up; else it is quicker to go through everybody's values
+// in the order of their table, and to pick here.
 func (q *question) valuesOf(ctx context.Context, keys []string, stored int64, lists bool) (*recordValues, error) {
-	from, args, err := q.from(ctx, keys, stored)
-	if err != nil {
-		return nil, err
-	}
 	r := &recordValues{keys: keys, known: []facetValue{{}}, at: map[string]int32{}, byRecord: map[int64][2]int32{}}
-	err = q.sc.eachGroup(ctx, "SELECT "+q.sc.valueColumns()+", group_concat(m.id), m.key"+from+" GROUP BY 6, 1, 2, 3, 4", args, func(v, list, key any) error {
+	from, args := "VALUES_TABLE m NOT INDEXED WHERE m.key IN (?1, ?2)", []any{keys[0], keys[len(keys)-1]}
+	if stored < q.sc.stamp.record/8 {
+		cond, err := q.condition(ctx, wholeSets, 0, 0)
+		if err != nil {
+			return nil, err
+		}
+		base, fixed := q.base()
+		from = "embeddings e NOT INDEXED CROSS JOIN VALUES_TABLE m WHERE m.key IN (?7, ?8) AND m.id = e.id AND " + base + cond.and()
+		args = cond.around(append(fixed, nil, nil, nil, args[0], args[1])...)
+	} else {
+		set, err := q.all(ctx)
+		if err != nil {
+			return nil, err
+		}
+		r.picked = set
+	}
+	err := q.sc.eachGroup(ctx, "SELECT "+q.sc.valueColumns()+", group_concat(m.id), m.key FROM "+
+		strings.Replace(from, "VALUES_TABLE", "embedding_metadata", 1)+" GROUP BY 6, 1, 2, 3, 4", args, func(v, list, key any) error {
 		ids, err := parseIDs(list)
 		if err != nil || v == nil {
 			return err
@@ -200,14 +189,13 @@ func (q *question) valuesOf(ctx context.Context, keys []string, stored int64, li
 	if err != nil || !lists {
 		return r, err
 	}
-	from = strings.Replace(strings.Replace(from, "embedding_metadata m", "embedding_metadata_array m", 1), "NOT INDEXED", "", 1)
-	return r, q.sc.listValues(ctx, from, args, r)
+	return r, q.sc.listValues(ctx, strings.Replace(from, "VALUES_TABLE", "embedding_metadata_array", 1), args, r)
 }
 
 // listValues puts the lists over whatever stands beside them.
 func (sc *scope) listValues(ctx context.Context, from string, args []any, into *recordValues) error {
 	rows, err := sc.q.QueryContext(ctx, "SELECT m.id, m.key, "+sc.s.pick("embedding_metadata_array", "m",
-		"string_value", "int_value", "float_value", "bool_value")+from+" ORDER BY m.id, m.key, m.rowid", args...)
+		"string_value", "int_value", "float_value", "bool_value")+" FROM "+from+" ORDER BY m.id, m.key, m.rowid", args...)
 	if err != nil {
 		return sc.c.damaged("embedding_metadata_array", err)
 	}

@@ -122,6 +122,17 @@ func TestFacetsTellTypesApartAndLeaveNothingOut(t *testing.T) {
 	}
 }
 
+func TestAnEmptyCollectionHasNoFacetsOfItsNeighbour(t *testing.T) {
+	dir := sample(t, "healthy")
+	alter(t, dir, "DELETE FROM embeddings WHERE id > 5 OR segment_id <> '2614da7d-bdb5-47ce-871f-8fa786c0bab2' AND id > 3")
+	c := collection(t, open(t, dir), "mempalace_closets")
+	for _, keys := range [][]string{{"wing"}, {"wing", "room"}} {
+		if got, err := c.Facets(t.Context(), backend.Filter{}, keys...); err != nil || len(got) != 0 {
+			t.Error(got, err)
+		}
+	}
+}
+
 func TestTheIndexAloneCountsWingsWhereItIsEnough(t *testing.T) {
 	c := collection(t, open(t, sample(t, "healthy")), "mempalace_drawers")
 	err := c.view(t.Context(), func(sc *scope) error {

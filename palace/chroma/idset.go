@@ -70,6 +70,12 @@ func (s idSet) after(n int64) idSet {
 }
 
 func (s idSet) has(n int64) bool {
+	if len(s) == 0 || n < s[0] || n > s[len(s)-1] {
+		return false
+	}
+	if s[len(s)-1]-s[0] == int64(len(s)-1) {
+		return true // no gaps
+	}
 	_, found := slices.BinarySearch(s, n)
 	return found
 }
