@@ -45,6 +45,7 @@ type part struct {
 	Share  bool     // share the lock with a child
 	Linger bool     // nothing but live (a child that inherited the lock)
 	Survey string   // print the view of a palace: home and palace, joined by a NUL
+	Peer   *peer    // take locks through this package
 }
 
 // actor is a running part.

@@ -16,6 +16,9 @@ import (
 func ownSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 func (p part) play() error {
+	if p.Peer != nil {
+		return p.Peer.play()
+	}
 	var kept []*os.File
 	var child int
 	path, how := p.Lock, syscall.LOCK_EX|syscall.LOCK_NB

@@ -213,8 +213,8 @@ func TestWithoutALockDirectoryNothingIsMade(t *testing.T) {
 	}
 }
 
-// unprivileged looks at a palace as a user who may read no descriptor of ours.
-func unprivileged(t *testing.T, home, palace string) seen {
+// asNobody plays a part as a user who may read no descriptor of ours.
+func asNobody(t *testing.T, home string, p part) *actor {
 	t.Helper()
 	for dir := home; strings.HasPrefix(dir, realpath(os.TempDir())+"/"); dir = filepath.Dir(dir) {
 		if err := os.Chmod(dir, 0o755); err != nil {
@@ -233,7 +233,13 @@ func unprivileged(t *testing.T, home, palace string) seen {
 	}
 	cmd := &exec.Cmd{Path: binary, Args: []string{"looker"}, Dir: "/", SysProcAttr: &syscall.SysProcAttr{
 		Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}}
-	a := startActor(t, cmd, part{Survey: home + "\x00" + palace})
+	return startActor(t, cmd, p)
+}
+
+// unprivileged looks at a palace as nobody.
+func unprivileged(t *testing.T, home, palace string) seen {
+	t.Helper()
+	a := asNobody(t, home, part{Survey: home + "\x00" + palace})
 	var s seen
 	if err := json.Unmarshal([]byte(a.said), &s); err != nil {
 		t.Fatalf("%q: %v", a.said, err)
