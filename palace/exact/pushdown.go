@@ -108,8 +108,11 @@ func (q query) field(key string) string {
 // ambiguous reports a text that SQLite may also give for a number, a boolean,
 // a list or an object.
 func ambiguous(s string) bool {
-	if s == "" {
+	switch s {
+	case "":
 		return false
+	case "Inf", "Infinity", "NaN":
+		return true
 	}
-	return strings.ContainsRune("0123456789+-.[{IN", rune(s[0]))
+	return strings.IndexByte("0123456789+-.[{", s[0]) >= 0
 }

@@ -32,8 +32,8 @@ const batch = 500
 // run calls fn for every row that matches until it answers false.
 func (s *scan) run(ctx context.Context, fn func(row) bool) error {
 	if s.filter.IDs == nil {
-		cond := s.condition
-		if cond.sql != "" || s.offset > 0 || s.limit > 0 {
+		cond := condition{sql: "collection_id = ? AND rowid > ?", args: []any{s.in.id, s.after}}
+		if s.condition.sql != "" || s.offset > 0 || s.limit > 0 {
 			cond = s.chosen()
 		}
 		_, err := s.rows(ctx, cond, fn)
@@ -55,12 +55,17 @@ func (s *scan) run(ctx context.Context, fn func(row) bool) error {
 	return nil
 }
 
-// chosen picks the rows by their rowids first. The index that answers a
-// condition is not in the order of insertion, and what has to be sorted should
-// be numbers and not documents and vectors.
+// chosen picks the rows by their rowids first: what has to be brought into the
+// order of insertion should be numbers and not documents and vectors. The plus
+// keeps SQLite from the index that is in this order already, when another one
+// answers the condition: it would compute the condition for every row.
 func (s *scan) chosen() condition {
+	plus := ""
+	if s.condition.sql != "" {
+		plus = "+"
+	}
 	c := condition{
-		sql:  "rowid IN (SELECT rowid FROM documents WHERE collection_id = ? AND rowid > ?",
+		sql:  "rowid IN (SELECT rowid FROM documents WHERE collection_id = ? AND " + plus + "rowid > ?",
 		args: append([]any{s.in.id, s.after}, s.condition.args...),
 	}
 	if s.condition.sql != "" {
@@ -70,7 +75,7 @@ func (s *scan) chosen() condition {
 	if s.limit > 0 {
 		limit = s.limit
 	}
-	c.sql += " ORDER BY rowid LIMIT ? OFFSET ?)"
+	c.sql += " ORDER BY " + plus + "rowid LIMIT ? OFFSET ?)"
 	c.args = append(c.args, limit, s.offset)
 	return c
 }
@@ -169,13 +174,8 @@ func (s *scan) statement(c condition) (string, []any) {
 		cols[4] = "CASE WHEN typeof(embedding) = 'blob' AND length(embedding) = ? THEN embedding END"
 		args = append(args, int64(*s.in.info.Dimension)*4)
 	}
-	stmt := "SELECT " + strings.Join(cols, ", ") + " FROM documents WHERE collection_id = ? AND rowid > ?"
-	args = append(args, s.in.id, s.after)
-	if c.sql != "" {
-		stmt += " AND " + c.sql
-		args = append(args, c.args...)
-	}
-	return stmt + " ORDER BY rowid", args
+	stmt := "SELECT " + strings.Join(cols, ", ") + " FROM documents WHERE " + c.sql + " ORDER BY rowid"
+	return stmt, append(args, c.args...)
 }
 
 // vector decodes little-endian float32; nil stays nil.
