@@ -30,7 +30,7 @@ func (a *App) added(m addedMsg) tea.Cmd {
 		return a.say(theme.Fail, sentence(m.err.Error()))
 	}
 	a.starting = m.found.Ref.Path
-	return tea.Batch(a.openStart(), a.house.discoverAgain(), a.loading())
+	return tea.Batch(a.house.discoverAgain(), a.loading()) // answered opens it
 }
 
 // pathDialog is one line to type a path into.

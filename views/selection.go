@@ -58,7 +58,8 @@ func among(key string, name *string, others []string) backend.Where {
 }
 
 // readings are the values of all types that are shown as s: a wing may be called
-// 2024, and be stored as text or as a number.
+// 2024, and be stored as text or as a number. To Chroma 7 and 7.0 are equal, so
+// either finds both.
 func readings(s string) []any {
 	out := []any{s}
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil && backend.Text(n) == s {
