@@ -28,9 +28,9 @@ type SourceGoneError struct {
 
 func (e *SourceGoneError) Error() string {
 	if errors.Is(e.Err, fs.ErrNotExist) {
-		return e.Path + " is not there any more. The drawer keeps its text."
+		return "The source file is not there any more; the drawer keeps its text: " + e.Path
 	}
-	return fmt.Sprintf("%s cannot be opened: %v. The drawer keeps its text.", e.Path, e.Err)
+	return fmt.Sprintf("The source file cannot be opened, %v; the drawer keeps its text: %s", e.Err, e.Path)
 }
 
 // Unwrap is what the operating system said.

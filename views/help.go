@@ -3,6 +3,8 @@ package views
 import (
 	"strings"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"castellan/ui"
 )
 
@@ -43,5 +45,6 @@ func (a *App) openMessages() {
 		lines = "No messages yet."
 	}
 	r := ui.NewReader("Messages of this session", lines)
+	r.Copy = func() tea.Cmd { return a.clip.Copy("the messages", lines) }
 	a.overlay.Open(r)
 }

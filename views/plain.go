@@ -123,11 +123,9 @@ type extra struct {
 }
 
 // menu shows numbered choices and does what is chosen. Letters: b back, q quit, ?
-// help, and the extras.
+// the choices once more, and the extras.
 func (p *plain) menu(choices []choice, extras ...extra) error {
-	for i, c := range choices {
-		p.say("%d. %s", i+1, c.words)
-	}
+	p.offer(choices)
 	for {
 		answer, err := p.ask(p.question(len(choices), extras))
 		if err != nil {
@@ -145,12 +143,20 @@ func (p *plain) menu(choices []choice, extras ...extra) error {
 			then = choices[n-1].then
 		case letter:
 			then = func() error { return e.then(rest) }
+		case answer == "?":
+			p.offer(choices)
 		case answer != "":
 			p.say("There is no choice %q.", answer)
 		}
 		if err := then(); !errors.Is(err, errAsk) {
 			return err
 		}
+	}
+}
+
+func (p *plain) offer(choices []choice) {
+	for i, c := range choices {
+		p.say("%d. %s", i+1, c.words)
 	}
 }
 
@@ -176,7 +182,7 @@ func (p *plain) question(n int, extras []extra) string {
 	for _, e := range extras {
 		parts = append(parts, e.key+" "+e.words)
 	}
-	parts = append(parts, "b back", "q quit")
+	parts = append(parts, "? choices", "b back", "q quit")
 	return "Your choice (" + strings.Join(parts, ", ") + "):"
 }
 
