@@ -87,7 +87,15 @@ func damageFindings(path string, f *chroma.Facts, check []string) []Finding {
 
 func schemaFindings(path string, s chroma.SchemaFacts) []Finding {
 	var out []Finding
-	if !s.Known() {
+	if len(s.Altered) > 0 {
+		out = append(out, Finding{
+			Code: SchemaUnknown, Severity: Bad, Subject: path,
+			Cause:    "migrations of another text than Chroma's own were applied (" + strings.Join(s.Altered, ", ") + "): Chroma refuses to open the palace, a fork of it made it",
+			Evidence: map[string]any{"altered": s.Altered},
+			Remedy:   &Remedy{Action: "castellan export", Reason: "everything can be read and exported; only the program that made it should write it"},
+		})
+	}
+	if len(s.Newer)+len(s.Unknown) > 0 {
 		what := append(append([]string{}, s.Newer...), s.Unknown...)
 		out = append(out, Finding{
 			Code: SchemaUnknown, Severity: Warning, Subject: path,

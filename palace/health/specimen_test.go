@@ -120,7 +120,7 @@ var expected = map[string]expectation{
 	"index-torn":            {state: OK, codes: []Code{IndexTorn}},
 	"links-exploded":        {state: OK, verdict: VerdictWarning, codes: []Code{IndexBloated}},
 	"links-empty":           {state: OK, verdict: VerdictDanger, codes: []Code{IndexShort}},
-	"links-short":           {state: OK, verdict: VerdictDanger, codes: []Code{IndexShort}},
+	"links-short":           {state: OK, verdict: VerdictDanger, codes: []Code{IndexLinksBad}},
 	"links-wild":            {state: OK, doctor: []Code{IndexLinksBad}},
 	// Needs a walk from the entry point, which the doctor does not make.
 	"links-cut":                 {state: OK, milder: true},
@@ -144,6 +144,7 @@ var expected = map[string]expectation{
 	// Refused by the Chroma the effects were recorded with; the newer one that
 	// made the palace opens it.
 	"future-migration":    {state: OK, codes: []Code{SchemaUnknown}, milder: true},
+	"migration-altered":   {state: OK, verdict: VerdictError, codes: []Code{SchemaUnknown}},
 	"future-column":       {state: OK},
 	"config-without-type": {state: OK, verdict: VerdictOK, doctor: []Code{ConfigTypeMissing}},
 	"config-unreadable":   {state: OK, codes: []Code{SchemaUnknown}},
