@@ -7,17 +7,25 @@ import (
 	"castellan/palace/dbfile"
 )
 
-// querier asks within one read transaction.
+// querier asks within one transaction: a view, or a write under way.
 type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*dbfile.Rows, error)
+	QueryContext(ctx context.Context, query string, args ...any) (resultSet, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) scanner
 }
 
 type scanner interface{ Scan(dest ...any) error }
 
+// resultSet is what the readers of this package use of a statement's rows.
+type resultSet interface {
+	scanner
+	Next() bool
+	Err() error
+	Close() error
+}
+
 type view struct{ tx *dbfile.Tx }
 
-func (v view) QueryContext(ctx context.Context, query string, args ...any) (*dbfile.Rows, error) {
+func (v view) QueryContext(ctx context.Context, query string, args ...any) (resultSet, error) {
 	return v.tx.Query(ctx, query, args...)
 }
 

@@ -1,0 +1,186 @@
+package chroma
+
+import (
+	"context"
+	"fmt"
+
+	"castellan/palace/backend"
+)
+
+// Writer is a collection that can be changed. Every call is one transaction.
+type Writer struct {
+	*Collection
+	to *Writable
+}
+
+// Add files records whose ids are new; the engine leaves a record that it
+// knows as it is.
+func (c *Writer) Add(ctx context.Context, list []backend.Record) error {
+	return c.file(ctx, OpAdd, list)
+}
+
+// Upsert files new records and merges the others.
+func (c *Writer) Upsert(ctx context.Context, list []backend.Record) error {
+	return c.file(ctx, OpUpsert, list)
+}
+
+func (c *Writer) file(ctx context.Context, op Operation, list []backend.Record) error {
+	entries, err := checkRecords(op, list)
+	if err != nil {
+		return err
+	}
+	return c.write(ctx, entries)
+}
+
+// Update merges like Upsert but passes over unknown ids.
+func (c *Writer) Update(ctx context.Context, list []backend.Change) error {
+	entries, err := checkChanges(list)
+	if err != nil {
+		return err
+	}
+	return c.write(ctx, entries)
+}
+
+func (c *Writer) write(ctx context.Context, entries []entry) error {
+	if len(entries) == 0 {
+		return c.to.stillOpen()
+	}
+	return c.to.writeTo(ctx, func(tx *writeTx) error {
+		g, err := c.ground(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if err := g.settleDimension(entries); err != nil {
+			return err
+		}
+		return g.put(ctx, entries)
+	})
+}
+
+// Delete removes the records that match and says how many there were. The
+// filter is resolved to ids in the transaction that deletes them.
+func (c *Writer) Delete(ctx context.Context, f backend.Filter) (int64, error) {
+	if saysNothing(f) {
+		return 0, &backend.UnsupportedFilterError{Subject: "delete", Reason: "an empty filter would delete everything; name the ids or a condition"}
+	}
+	var n int64
+	err := c.to.writeTo(ctx, func(tx *writeTx) error {
+		g, err := c.ground(ctx, tx)
+		if err != nil {
+			return err
+		}
+		ids, err := g.resolve(ctx, f)
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		entries := make([]entry, len(ids))
+		for i, id := range ids {
+			entries[i] = entry{queueRow: queueRow{op: OpDelete, id: id}, text: "{}"}
+		}
+		n = int64(len(ids))
+		return g.put(ctx, entries)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return n, nil
+}
+
+func (c *Writer) ground(ctx context.Context, tx *writeTx) (*ground, error) {
+	f, err := c.to.stand(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	return f.enterCollection(ctx, c.row.ID, c.row.Name)
+}
+
+// resolve finds the ids that a filter lets through, waiting writes applied.
+func (g *ground) resolve(ctx context.Context, f backend.Filter) ([]string, error) {
+	sc, err := g.scope(ctx)
+	if err != nil {
+		return nil, err
+	}
+	q, err := sc.ask(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for from := (cursor{}); ; {
+		list, err := q.after(ctx, from, largestPage)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range list {
+			ids = append(ids, p.id)
+		}
+		if len(list) < largestPage {
+			return ids, nil
+		}
+		from = list[len(list)-1].cursor(sc.stamp)
+	}
+}
+
+// settleDimension holds every vector to the collection's dimension; the first
+// write decides it. While it is NULL Chroma ignores the collection's queue.
+func (g *ground) settleDimension(entries []entry) error {
+	want, known := 0, g.row.Dimension != nil
+	if known {
+		want = *g.row.Dimension
+	}
+	for i, e := range entries {
+		n := e.dimension()
+		switch {
+		case n == 0:
+		case want == 0:
+			want = n
+		case n != want:
+			return &backend.InvalidRecordError{ID: e.id, Index: i, Reason: fmt.Sprintf("its vector has %d dimensions, the collection %d", n, want)}
+		}
+	}
+	if known || want == 0 {
+		return nil
+	}
+	return g.tx.exec("collections", "UPDATE collections SET dimension = ? WHERE id = ?", want, g.row.ID)
+}
+
+// put appends entries to the queue, and applies them when nobody else has the
+// palace open.
+func (g *ground) put(ctx context.Context, entries []entry) error {
+	alone, err := g.w.alone(ctx)
+	if err != nil {
+		return fmt.Errorf("%s: finding out who else has the palace open: %w", g.w.dir, err)
+	}
+	var ap *applier
+	if alone {
+		if ap, err = g.catchUp(ctx); err != nil {
+			return err
+		}
+	}
+	const appendRow = "INSERT INTO embeddings_queue (seq_id, operation, topic, id, vector, encoding, metadata) VALUES (?, ?, ?, ?, ?, ?, ?)"
+	topic := g.row.Topic()
+	for i := range entries {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		e := &entries[i]
+		g.last++
+		e.seq = g.last
+		var vector, encoding any
+		if e.vector != nil {
+			vector, encoding = e.vector, "FLOAT32"
+		}
+		if _, err := g.tx.again("embeddings_queue", appendRow, e.seq, int64(e.op), topic, e.id, vector, encoding, e.text); err != nil {
+			return err
+		}
+		if ap == nil {
+			continue
+		}
+		if err := ap.apply(e.queueRow); err != nil {
+			return err
+		}
+	}
+	if ap == nil {
+		return nil
+	}
+	return ap.moveTo(g.last)
+}
