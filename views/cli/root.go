@@ -35,10 +35,8 @@ Without a command it starts the terminal UI on the palaces it finds.`,
   castellan status               your palace in figures
   castellan doctor ~/palace      everything checked, with evidence and remedies`,
 		SilenceErrors: true,
-		// How far a mistyped name may be from the one that is suggested.
-		SuggestionsMinimumDistance: 2,
-		SilenceUsage:               true,
-		Args:                       a.noSuchCommand,
+		SilenceUsage:  true,
+		Args:          a.noSuchCommand,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			return a.begin(cmd)
 		},
@@ -49,6 +47,8 @@ Without a command it starts the terminal UI on the palaces it finds.`,
 			return a.screens(cmd.Context(), "")
 		},
 	}
+	// How far a mistyped name may be from the one that is suggested.
+	root.SuggestionsMinimumDistance = 2
 	f := root.PersistentFlags()
 	f.StringVar(&a.flags.palace, "palace", "", "the palace to look at (default: MEMPALACE_PALACE_PATH, config.json, ~/.mempalace/palace)")
 	f.BoolVar(&a.flags.json, "json", false, "one JSON document on standard output, and nothing else there")
