@@ -1,7 +1,9 @@
-// Package locks tells who holds and who uses a MemPalace palace, by looking
-// only: it takes no lock, tries none, signals nobody, and creates, changes or
-// removes no file. It knows nothing of what a palace contains and can be used
-// on its own.
+// Package locks tells who holds and who uses a MemPalace palace, and takes and
+// gives back its locks as MemPalace does. It knows nothing of what a palace
+// contains and can be used on its own.
+//
+// Looking and taking are apart. An [Observer] takes no lock, tries none,
+// signals nobody, and creates, changes or removes no file:
 //
 //	o := locks.NewObserver(locks.Options{})
 //	v, err := o.Palace(ctx, locks.Target{Path: "/home/u/.mempalace/palace"})
@@ -15,6 +17,13 @@
 //		fmt.Println("cannot be told:", v.Lock.Why)
 //	}
 //
+// Only [Take], [Do] and [TakeSource] lock:
+//
+//	err := locks.Do(ctx, target, locks.TakeOptions{}, func(ctx context.Context) error {
+//		return write(ctx) // whatever takes the palace with this ctx passes
+//	})
+//	var held *locks.HeldError // palace /p is held by PID 4711 (mempalace mine /x); ...
+//
 // # The lock
 //
 // MemPalace serialises the writers of one palace with an exclusive flock(2) on
@@ -25,6 +34,26 @@
 // holds it (MemPalace #2389 showed a long dead pid as the holder). Nor may one
 // find out by trying: no MemPalace writer retries, so a lock taken for the
 // blink of a probe makes a real one fail.
+//
+// # Leases
+//
+// Who has taken a palace has a [Lease], a value that is handed down in the
+// context. Nothing else gives credit: not the process, whose other goroutines
+// are refused or wait like strangers, and not the memory that a fork copies. A
+// lease is given back with the last share in it; a share that has ended starts
+// nothing new. (MemPalace's credit is the process's, and there a thread that
+// waited could write after the owner had given the palace back.)
+//
+// A lock belongs to an inode. When somebody removes the lock file, its holder
+// goes on alone beside the next one who makes it; so a lease compares the two
+// whenever a share is asked for, and is lost for good when they differ.
+//
+// Where a palace has several keys, because a link or a mount gives it another
+// resolved path, they are taken in sorted order, all or none, and none is kept
+// while waiting. A wait is announced by the lock on mine_palace_<key>.want.
+//
+// A palace is taken before a source. A lock of the program's own, around a
+// handle or a connection, is taken before the palace.
 //
 // # Who holds it
 //

@@ -73,7 +73,7 @@ func startActor(t testing.TB, cmd *exec.Cmd, p part) *actor {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd.Env = append(os.Environ(), roleVariable+"="+string(raw))
+	cmd.Env = append(cmd.Environ(), roleVariable+"="+string(raw))
 	cmd.Stderr = os.Stderr
 	// Of our own making: Wait would close a StdinPipe while a child still
 	// depends on it.

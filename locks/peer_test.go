@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -42,8 +41,9 @@ func (p peer) play() error {
 			_, err := fmt.Println("refused:", err)
 			return err
 		}
+		err = l.Release()
 		fmt.Println("taken by", os.Getpid())
-		return l.Release()
+		return err
 	}
 	release, err := p.take(ctx)
 	if err != nil {
@@ -162,13 +162,6 @@ def source():
 for _ in range(n):
     palace() if kind == "palace" else source()
 `
-
-func counterIn(t testing.TB, h string) string {
-	t.Helper()
-	path := filepath.Join(h, "counter")
-	write(t, path, "0")
-	return path
-}
 
 func wantCount(t testing.TB, path string, want int) {
 	t.Helper()

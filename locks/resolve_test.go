@@ -28,14 +28,11 @@ for h in json.load(sys.stdin):
 json.dump(out, sys.stdout)
 `
 
-func TestPathsResolveAsInPython(t *testing.T) {
-	t.Parallel()
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("no python3 to compare with")
-	}
-	root := realpath(t.TempDir())
-	home := filepath.Join(root, "home")
+// oddPaths builds a tree of links and odd names below root, with a home, and
+// gives paths that lead through it.
+func oddPaths(t *testing.T, root string) (home string, paths []string) {
+	t.Helper()
+	home = filepath.Join(root, "home")
 	for _, dir := range []string{"home/palace/deep/er", "straße", "宮殿", "sp ace", "~", "bad\xff\xfe", "mixed/../mixed"} {
 		if err := os.MkdirAll(root+"/"+dir, 0o700); err != nil {
 			t.Fatal(err)
@@ -63,7 +60,7 @@ func TestPathsResolveAsInPython(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	paths := []string{
+	paths = []string{
 		"", ".", "..", "/", "//", "///", "//" + root, "/.", "/..", "/../..", "~", "~/", "~/palace", "~//palace/", "~/palace/../palace",
 		"~root", "~root/x", "~nobody/palace", "~no-such-user-here/x", "~no-such-user-here", "./~", "a/~", "doc.go", "./doc.go", "../locks",
 		"../locks/../locks/.", "missing", "missing/../doc.go", "missing/..", "a//b", "a/./b/", "...", ".../x", "/proc/self/..",
@@ -84,7 +81,16 @@ func TestPathsResolveAsInPython(t *testing.T) {
 	if len(paths) < 100 {
 		t.Fatalf("only %d paths", len(paths))
 	}
+	return home, paths
+}
 
+func TestPathsResolveAsInPython(t *testing.T) {
+	t.Parallel()
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3 to compare with")
+	}
+	home, paths := oddPaths(t, realpath(t.TempDir()))
 	var asked []string
 	for _, p := range paths {
 		asked = append(asked, hex.EncodeToString([]byte(p)))

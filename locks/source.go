@@ -83,10 +83,11 @@ func (s *SourceLease) Release() error {
 
 // remove ends an unlocked source lock's file as MemPalace 3.7 and later do:
 // locked once more without waiting, compared with the path, and only then
-// unlinked. To unlink it while the source itself is still locked would be
-// shorter, and wrong for a MemPalace before 3.7, which waits in the kernel and
-// does not look at the inode afterwards: it would work beside whoever makes
-// the next file. This way it gets the lock first, and the file stays.
+// unlinked. Whoever waited on the unlinked file finds it replaced and starts
+// anew. A MemPalace before 3.7 does not look, and would work beside whoever
+// makes the next file: given back first, the lock often goes to it, and then
+// the file stays. Unlinking under the lock itself would be shorter, and would
+// never give it that chance.
 //
 // A file that stays is harmless: that it could not be removed is no error.
 func (l *openLock) remove() error {

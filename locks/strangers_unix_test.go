@@ -88,6 +88,34 @@ func TestAProgramThatReplacesItselfStartsWithoutALease(t *testing.T) {
 	free(t, h, p)
 }
 
+// A child that has been forked and not come to its exec has our descriptors.
+func TestAPalaceIsFreeAlthoughAForkStillHasTheDescriptor(t *testing.T) {
+	t.Parallel()
+	h := home(t)
+	p := palaceIn(t, h)
+	l := take(t, h, p)
+	s, err := TakeSource(t.Context(), "a", SourceOptions{Home: h})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []*openLock{l.hold.files[0], s.file} {
+		dup, err := syscall.Dup(int(f.f.Fd()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer syscall.Close(dup)
+	}
+	if err := errors.Join(l.Release(), s.Release()); err != nil {
+		t.Fatal(err)
+	}
+	free(t, h, p)
+	if f, err := grab(SourceFile(Directory(h), "a")); err != nil {
+		t.Errorf("the source is not free: %v", err)
+	} else if err := f.drop(); err != nil {
+		t.Error(err)
+	}
+}
+
 // A fork copies the memory, not the lock: what such a copy does is shown on a
 // lease with another process's mark.
 func TestALeaseOfAnotherProcessIsNone(t *testing.T) {

@@ -145,3 +145,40 @@ func TestASecondWaiterWaitsAsWell(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestAWaitIsAnnouncedForOneKeyAtATime(t *testing.T) {
+	t.Parallel()
+	dir := Directory(home(t))
+	first, second := wantFile(dir, "0000000000000001"), wantFile(dir, "0000000000000002")
+	announced := func(path string) bool {
+		f, err := grab(path)
+		if err == nil {
+			if err := f.drop(); err != nil {
+				t.Error(err)
+			}
+			return false
+		}
+		if !errors.Is(err, errBusy) {
+			t.Error(err)
+		}
+		return true
+	}
+	var d demand
+	for _, step := range []struct {
+		do            func()
+		first, second bool
+	}{
+		{func() { d.raise(first) }, true, false},
+		{func() { d.raise(first) }, true, false},
+		{func() { d.raise(second) }, false, true},
+		{d.lower, false, false},
+		{d.lower, false, false},
+		{func() { d.raise(second) }, false, true},
+		{d.lower, false, false},
+	} {
+		step.do()
+		if a, b := announced(first), announced(second); a != step.first || b != step.second {
+			t.Errorf("announced %v and %v, want %+v", a, b, step)
+		}
+	}
+}
