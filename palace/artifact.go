@@ -49,7 +49,7 @@ func artifactsIn(ctx context.Context, dir string) []Artifact {
 	var list []Artifact
 	for _, f := range artifactFiles {
 		path := filepath.Join(dir, f.name)
-		info, err := os.Lstat(path)
+		_, err := os.Lstat(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -64,7 +64,7 @@ func artifactsIn(ctx context.Context, dir string) []Artifact {
 			}
 			a.Err = err
 		default:
-			if info, err = os.Stat(path); err != nil {
+			if info, err := os.Stat(path); err != nil {
 				a.Err = explain(path, err)
 			} else if !info.Mode().IsRegular() && f.name != "milvus.db" {
 				a.Err = &WrongKindError{Path: path, Want: "a regular file", Got: kindName(info.Mode())}

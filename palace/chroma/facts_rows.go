@@ -5,19 +5,11 @@ import (
 	"database/sql"
 )
 
-// Counting past damage: the automatic index of embeddings is the b-tree SQLite
-// likes to count by. When it is damaged, plain COUNT(*) fails while the table
-// beneath still has every row (MemPalace #1362), so each question that could
-// use an index has a second form that may not.
-
-func countRows(ctx context.Context, q querier, segment string, indexed bool) (int64, error) {
-	var n int64
-	err := q.QueryRowContext(ctx, "SELECT count(*) FROM embeddings"+hint(indexed)+" WHERE segment_id = ?", segment).Scan(&n)
-	return n, err
-}
-
 // eachStoredID hands out every stored user id of a metadata segment. The bytes
-// are valid until fn returns.
+// are valid until fn returns. The automatic index of embeddings is the b-tree
+// SQLite likes to answer by. When it is damaged the question fails while the
+// table beneath still has every row (MemPalace #1362): hence the second form,
+// which may not use it.
 func eachStoredID(ctx context.Context, q querier, segment string, indexed bool, fn func(id []byte)) error {
 	rows, err := q.QueryContext(ctx, "SELECT embedding_id FROM embeddings"+hint(indexed)+" WHERE segment_id = ?", segment)
 	if err != nil {
