@@ -2,9 +2,11 @@ package views
 
 import (
 	"context"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"castellan/palace"
 	"castellan/theme"
 	"castellan/ui"
 )
@@ -49,6 +51,21 @@ func newApp(ctx context.Context, o Options) *App {
 
 // Init asks for the first answers.
 func (a *App) Init() tea.Cmd { return tea.Batch(a.refresh(), a.loading(), a.beat()) }
+
+// after sends a message in a while. Unlike tea.Tick it does not outlive the
+// program.
+func (a *App) after(d time.Duration, msg tea.Msg) tea.Cmd {
+	return a.timer(a.work.do(func(ctx context.Context) tea.Msg {
+		t := time.NewTimer(d)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			return msg
+		case <-ctx.Done():
+			return nil
+		}
+	}))
+}
 
 // timer lets every timer of the program pass.
 func (a *App) timer(cmd tea.Cmd) tea.Cmd {
@@ -138,6 +155,9 @@ func (a *App) openStart() tea.Cmd {
 	}
 	r := a.house.find(a.starting)
 	a.starting = ""
+	if first := a.house.palaces; r == nil && len(first) > 0 && first[0].found.Source == palace.SourceFlag {
+		r = first[0] // it was named another way, by a relative path perhaps
+	}
 	if r == nil {
 		return nil
 	}

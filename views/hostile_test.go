@@ -17,6 +17,21 @@ import (
 	"castellan/ui/uitest"
 )
 
+// setMetadata gives every drawer of a palace the same text under a key.
+func setMetadata(t *testing.T, dir, key, value string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, specimen.Database))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.ExecContext(context.Background(), "UPDATE embedding_metadata SET string_value = ? WHERE key = ?", value, key); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // hostileSite is a palace all of whose texts try to break a terminal: its path,
 // wings, rooms, sources, documents, ids and collection names.
 func hostileSite(t *testing.T) *site {

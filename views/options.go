@@ -27,7 +27,7 @@ type Options struct {
 	Plain bool
 	// Start is the palace to open first; empty shows all of them.
 	Start string
-	// Home is shortened to "~" in paths.
+	// Home is shortened to "~" in paths; empty means that of the user.
 	Home    string
 	Version string
 	// Commands are the castellan commands there are; a remedy that needs
@@ -54,6 +54,9 @@ func (o Options) resolve() Options {
 	}
 	if o.Getenv == nil {
 		o.Getenv = os.Getenv
+	}
+	if o.Home == "" {
+		o.Home, _ = os.UserHomeDir() // without one, paths are shown in full
 	}
 	if o.Commands == nil {
 		o.Commands = []string{"palaces", "status", "doctor", "locks", "drawers", "export", "demo", "version"}
@@ -94,13 +97,13 @@ func Run(ctx context.Context, o Options) error {
 	if o.Plain {
 		return runPlain(ctx, o)
 	}
-	if err := terminal(o); err != nil {
+	if err := needTerminal(o); err != nil {
 		return err
 	}
 	return run(ctx, o)
 }
 
-func terminal(o Options) error {
+func needTerminal(o Options) error {
 	if f, ok := o.In.(*os.File); !ok || !term.IsTerminal(f.Fd()) {
 		return &NoTerminalError{"standard input"}
 	}

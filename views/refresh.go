@@ -20,7 +20,7 @@ type refreshMsg struct{}
 type resumedMsg struct{ err error }
 
 func (a *App) beat() tea.Cmd {
-	return a.timer(tea.Tick(refreshPace, func(time.Time) tea.Msg { return refreshMsg{} }))
+	return a.after(refreshPace, refreshMsg{})
 }
 
 // refresh asks for whatever may have changed. Each palace is a question of its
