@@ -131,5 +131,7 @@ func errorDocument(path string, state State, err error) *Error {
 			e.Next = e.Message[i+2:]
 		}
 	}
+	// Errors end in their next step; here it has a field of its own.
+	e.Message = strings.TrimSuffix(e.Message, "; "+e.Next)
 	return e
 }
