@@ -48,7 +48,7 @@ func (a *app) paragraph(first, rest, s string) {
 // printPalace prints which palace this is and how it is, in one word.
 func (a *app) printPalace(r *health.Report) {
 	p := r.Palace
-	writeLine(a.out, a.ink.bold(clean(p.Path))+"  "+a.ink.verdict(r.Verdict))
+	writeLine(a.out, a.ink.bold(clean(p.Path))+"  "+a.stateWord(r))
 	var told []string
 	if s := sourceWords(p.Source); s != "" {
 		told = append(told, s)
@@ -69,6 +69,18 @@ func (a *app) printPalace(r *health.Report) {
 			a.paragraph("  next      ", "            ", clean(e.Next))
 		}
 	}
+}
+
+// stateWord is the palace in one word: its verdict, unless there is nothing a
+// verdict could be about.
+func (a *app) stateWord(r *health.Report) string {
+	switch r.Palace.State {
+	case health.OK:
+		return a.ink.verdict(r.Verdict)
+	case health.Unreadable:
+		return a.ink.severity(health.Bad, string(r.Palace.State))
+	}
+	return string(r.Palace.State)
 }
 
 // sourceWords says how a palace was found.
