@@ -2,6 +2,7 @@ package views
 
 import (
 	"context"
+	"errors"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -53,6 +54,7 @@ func newDrawers(a *App, r *reading, collection string, sel selection) *drawers {
 	s.moved = s.inSight
 	s.filtered = s.look
 	s.list.order = s.order
+	s.warn = s.stale
 	s.table.Empty = "Reading the drawers."
 	s.newest = true
 	s.registry = a.register([]ui.Command{
@@ -146,11 +148,17 @@ func contains(s string) backend.WhereDocument {
 	return backend.OrText{exact, backend.TextMatch{Op: backend.Contains, Text: title}}
 }
 
-func (s *drawers) status(w int) string {
-	if s.err != nil && s.shown != nil && s.input() == nil {
-		return ui.StatusLine(s.app.th, ui.In(theme.Warning, "These are older figures: "+s.err.Error()), nil, w)
+// stale says why the rows are old, if they are.
+func (s *drawers) stale() ui.Line {
+	if s.err == nil || s.shown == nil {
+		return nil
 	}
-	return s.list.status(w)
+	why := s.err.Error()
+	var gone *backend.CollectionNotFoundError
+	if errors.As(s.err, &gone) {
+		why = "the collection is not in the palace any more"
+	}
+	return ui.In(theme.Warning, "These are older rows: "+why)
 }
 
 // order says which end of the list comes first.

@@ -117,8 +117,11 @@ func (a *App) freshness() ui.Line {
 		facts = append(facts, a.spinnerGlyph())
 	}
 	now := a.opts.Now()
-	late, oldest := 0, now
+	late, oldest, doing := 0, now, "reading"
 	for _, r := range a.house.palaces {
+		if a.concerns(r) && !r.fullAsked.IsZero() {
+			doing = "checking " + filepath.Base(r.path())
+		}
 		if a.concerns(r) && r.late(now) >= slowPalace {
 			late++
 			if !r.at.IsZero() && r.at.Before(oldest) {
@@ -134,7 +137,7 @@ func (a *App) freshness() ui.Line {
 		role = theme.Warning
 		facts = append(facts, "no answer yet")
 	case len(facts) > 0:
-		facts = append(facts, "reading")
+		facts = append(facts, doing)
 	default:
 		facts = append(facts, "live")
 	}

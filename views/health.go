@@ -36,6 +36,7 @@ func newFindings(a *App, r *reading) *findings {
 		ui.Column{Title: "ABOUT", Priority: 5, Min: 10, Max: 28, Cut: text.CutMiddle},
 	)}
 	s.about = s.tellFinding
+	s.age = s.depth
 	s.registry = a.register([]ui.Command{
 		{ID: "finding.read", Title: "Cause, evidence and remedy of the finding", Short: "read", Keys: []string{"enter", "l", "right"}, Group: groupScreen, Disabled: s.none, Run: s.read},
 		{ID: "health.doctor", Title: "Check everything: the doctor reads the whole palace", Short: "full check", Keys: []string{"d"}, Group: groupScreen, Disabled: s.running, Run: s.doctor},
@@ -177,33 +178,20 @@ func (s *findings) tellFinding() []ui.Field {
 	return nil
 }
 
-// status tells how thoroughly was looked, and how long the full check takes.
-func (s *findings) status(w int) string {
-	if s.input() != nil || s.reading {
-		return s.list.status(w)
-	}
-	left := ui.Line{{Text: s.summary(), Role: theme.Faint}}
-	var right ui.Line
+// depth tells how thoroughly was looked, and how long the full check takes.
+func (s *findings) depth() ui.Line {
 	now := s.app.opts.Now()
 	switch {
 	case !s.r.fullAsked.IsZero():
-		right = ui.In(theme.Accent, s.app.spinnerGlyph()+" checking everything, "+span(now.Sub(s.r.fullAsked)))
+		return ui.In(theme.Accent, s.app.spinnerGlyph()+" checking everything, "+span(now.Sub(s.r.fullAsked)))
 	case s.r.full != nil && s.r.full.Error != nil:
-		right = ui.In(theme.Warning, "the full check failed: "+s.r.full.Error.Message)
+		return ui.In(theme.Warning, "the full check failed: "+s.r.full.Error.Message)
 	case s.r.full != nil:
-		right = ui.In(theme.Faint, "everything checked "+ago(s.r.fullAt, now))
+		return ui.In(theme.Faint, "everything checked "+ago(s.r.fullAt, now))
 	case s.r.report == nil || s.r.late(now) >= slowPalace:
-		right = s.app.freshness()
-	default:
-		right = ui.In(theme.Faint, "quick look, live")
+		return s.app.freshness()
 	}
-	return ui.StatusLine(s.app.th, left, right, w)
-}
-
-func (s *findings) draw(f ui.Frame) ui.Parts {
-	p := s.list.draw(f)
-	p.Status = s.status(f.W)
-	return p
+	return ui.In(theme.Faint, "quick look, live")
 }
 
 func (s *findings) copies() []copyable {

@@ -30,6 +30,9 @@ type list struct {
 	moved func() tea.Cmd
 	// order, if set, says how the rows are ordered.
 	order func() string
+	// warn, if set and not empty, stands in the status line in place of the count;
+	// age in place of how old the figures are.
+	warn, age func() ui.Line
 	// filtered, if set, takes a new filter instead of the table.
 	filtered func(string) tea.Cmd
 }
@@ -137,6 +140,21 @@ func (l *list) status(w int) string {
 		}
 		return " " + in.View(th, room) + th.Paint(theme.Faint, count) + " "
 	}
+	left, right := l.left(), l.app.freshness()
+	if l.age != nil {
+		right = l.age()
+	}
+	return ui.StatusLine(th, left, right, w)
+}
+
+// left is the left side of the status line: a warning, where one reads, or how many
+// rows there are.
+func (l *list) left() ui.Line {
+	if l.warn != nil {
+		if w := l.warn(); len(w) > 0 {
+			return w
+		}
+	}
 	var left ui.Line
 	if l.reading {
 		where := l.detail.Position()
@@ -150,7 +168,7 @@ func (l *list) status(w int) string {
 		}
 		left = append(left, ui.Span{Text: l.summary(), Role: theme.Faint})
 	}
-	return ui.StatusLine(th, left, l.app.freshness(), w)
+	return left
 }
 
 // summary is the count, the marks and the order.

@@ -3,6 +3,7 @@ package views
 import (
 	"context"
 	"slices"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -31,6 +32,8 @@ type overview struct {
 // roomCount is how many rooms each wing has, by the wing's key.
 type roomCount struct {
 	rows  int64 // of the collection when it was counted
+	at    time.Time
+	took  time.Duration
 	asked bool
 	by    map[string]int64
 	err   error
@@ -146,6 +149,13 @@ func (a *App) palaceBadge(r *reading) ui.Line {
 		return ui.Line{state}
 	}
 	return ui.Line{{Text: lockCell(r.report.Lock).Text, Role: theme.Held}, {Text: " " + a.th.Glyphs.Separator + " ", Role: theme.Faint}, state}
+}
+
+// reload counts and reads anew what the report does not have.
+func (s *overview) reload() tea.Cmd {
+	clear(s.rooms)
+	clear(s.writes)
+	return s.fillWings()
 }
 
 // current is the collection under the cursor.
@@ -282,18 +292,22 @@ func (s *overview) fillWings() tea.Cmd {
 	return tea.Batch(s.countRooms(c), s.readWrites(c))
 }
 
-// countRooms counts the rooms of the wings, again only if drawers came or went.
+// countRooms counts the rooms of the wings, again only if drawers came or went. In
+// a large palace that takes long, and while something is filed drawers come all
+// the time: counting rests as long as looking at a palace does.
 func (s *overview) countRooms(c *health.Collection) tea.Cmd {
-	rows := value(c.Rows)
-	if k := s.rooms[c.Name]; k != nil && (k.asked || k.rows == rows) || rows == 0 {
-		return nil
-	}
+	rows, now := value(c.Rows), s.app.opts.Now()
 	k := s.rooms[c.Name]
-	if k == nil {
+	switch {
+	case rows == 0:
+		return nil
+	case k == nil:
 		k = &roomCount{}
 		s.rooms[c.Name] = k
+	case k.asked || k.rows == rows || now.Sub(k.at) < min(restFactor*k.took, longestRest):
+		return nil
 	}
-	k.asked = true
+	k.asked, k.at = true, now
 	at, name, core := s.r.place(c.Name), c.Name, s.app.opts.Core
 	return s.app.work.do(func(ctx context.Context) tea.Msg {
 		f, err := core.Facets(ctx, at, backend.Filter{}, "wing", "room")
@@ -326,7 +340,11 @@ func (s *overview) update(msg tea.Msg) tea.Cmd {
 			return nil
 		}
 		k := s.rooms[msg.collection]
-		k.asked, k.rows, k.err = false, msg.rows, msg.err
+		if k == nil {
+			return nil // it is being counted anew
+		}
+		now := s.app.opts.Now()
+		k.asked, k.rows, k.err, k.took, k.at = false, msg.rows, msg.err, now.Sub(k.at), now
 		if msg.err == nil {
 			k.by = map[string]int64{}
 			for _, f := range msg.facets {

@@ -34,10 +34,20 @@ func (a *App) palaceFields(r *reading) []ui.Field {
 	}
 	fields = append(fields, a.findingLines(rep)...)
 	fields = append(fields, ui.Field{Text: a.lockLine(rep.Lock)})
-	if n := len(rep.Openers); n > 0 {
-		fields = append(fields, ui.Field{Text: ui.In(theme.Faint, plural(int64(n), "process has", "processes have")+" files of it open.")})
+	if n := others(rep); n > 0 {
+		fields = append(fields, ui.Field{Text: ui.In(theme.Faint, plural(n, "other process has", "other processes have")+" files of it open.")})
 	}
 	return fields
+}
+
+// others is how many processes beside the holder have files of the palace open.
+func others(r *health.Report) (n int64) {
+	for _, o := range r.Openers {
+		if h := r.Lock.Holder; h == nil || h.PID == nil || *h.PID != o.PID {
+			n++
+		}
+	}
+	return n
 }
 
 // silence says that a palace has not answered yet.
