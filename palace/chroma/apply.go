@@ -2,11 +2,26 @@ package chroma
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"strings"
+	"unicode/utf8"
 )
 
-var errEnough = errors.New("enough")
+var (
+	errEnough = errors.New("enough")
+	// errForeignText ends an attempt to apply a write that Chroma has to apply.
+	errForeignText = errors.New("a document's full-text row is Chroma's to change")
+)
+
+// isForeignText reports a text that SQLite's trigram tokenizer splits in other
+// ways from version to version: Chroma's 3.46 stops at a NUL, later ones pass
+// over it. A row is taken out of the index by splitting it again, so that
+// the wrong version leaves words of it behind, which SQLite calls a malformed
+// database. Every other code point was found to be split alike.
+func isForeignText(s string) bool {
+	return strings.IndexByte(s, 0) >= 0 || !utf8.ValidString(s)
+}
 
 // applier does to the metadata tables what Chroma does with a queue row.
 type applier struct {
@@ -25,10 +40,7 @@ func (g *ground) catchUp(ctx context.Context) (*applier, error) {
 	if g.queueTop <= position {
 		return ap, nil
 	}
-	sc, err := g.scope(ctx)
-	if err != nil {
-		return nil, err
-	}
+	sc := &scope{c: g.c, q: g.tx, s: g.s, dimension: g.row.Dimension}
 	for {
 		step, err := g.waiting(ctx, sc, position)
 		if err != nil {
@@ -127,6 +139,9 @@ var recordTables = [...]struct{ name, key string }{
 
 // remove deletes a record and everything under its number.
 func (a *applier) remove(number int64) error {
+	if err := a.checkIndexed(number); err != nil {
+		return err
+	}
 	if _, err := a.tx.again("embeddings", "DELETE FROM embeddings WHERE id = ?", number); err != nil {
 		return err
 	}
@@ -138,14 +153,40 @@ func (a *applier) remove(number int64) error {
 	return nil
 }
 
+// checkIndexed looks at the text under which a record is in the full-text
+// index.
+func (a *applier) checkIndexed(number int64) error {
+	s, err := a.tx.prepare("SELECT string_value FROM " + ftsTable + " WHERE rowid = ?")
+	if err != nil {
+		return writeError(a.tx.path, ftsTable, err)
+	}
+	var doc any
+	err = s.QueryRowContext(context.Background(), number).Scan(&doc)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil
+	case err != nil:
+		return writeError(a.tx.path, ftsTable, err)
+	case isForeignText(textOr(doc, "")):
+		return errForeignText
+	}
+	return nil
+}
+
 // index replaces the document in the full-text index, under the number of the
 // record.
 func (a *applier) index(number int64, r queueRow, fresh bool) error {
 	doc := text(r.metadata[documentKey])
-	if doc == nil {
+	switch {
+	case doc == nil:
 		return nil
+	case isForeignText(*doc):
+		return errForeignText
 	}
 	if !fresh {
+		if err := a.checkIndexed(number); err != nil {
+			return err
+		}
 		if _, err := a.tx.again(ftsTable, "DELETE FROM "+ftsTable+" WHERE rowid = ?", number); err != nil {
 			return err
 		}

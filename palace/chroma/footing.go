@@ -53,7 +53,7 @@ func (w *Writable) stand(ctx context.Context, tx *writeTx) (*footing, error) {
 	if f.rows, err = readCatalog(ctx, tx, f.s, w.dir); err != nil {
 		return nil, err
 	}
-	return f, f.countNumbers(ctx)
+	return f, f.countNumbers()
 }
 
 func (w *Writable) refuse(collection string, why Refusal, detail string, args ...any) error {
@@ -65,7 +65,7 @@ func (w *Writable) refuse(collection string, why Refusal, detail string, args ..
 // position, and what gets such a number is acknowledged and then purged
 // unseen. Positions that cannot be true are no guide; those of the collection
 // that is written to are refused later.
-func (f *footing) countNumbers(ctx context.Context) error {
+func (f *footing) countNumbers() error {
 	top, _, err := f.tx.number("embeddings_queue", "SELECT COALESCE(max(seq_id), 0) FROM embeddings_queue")
 	if err != nil {
 		return err
@@ -73,22 +73,30 @@ func (f *footing) countNumbers(ctx context.Context) error {
 	if top > maxSaneSeqID {
 		return f.w.refuse("", RefusedOutOfNumber, "the queue's highest sequence number is %d", top)
 	}
-	f.queueTop, f.last = top, max(top, 0)
-	rows, err := f.tx.QueryContext(ctx, "SELECT seq_id FROM max_seq_id")
+	highest, err := f.tx.highestPosition()
+	f.queueTop, f.last = top, max(top, highest, 0)
+	return err
+}
+
+// highestPosition is the highest that is recorded for any segment and can be
+// true; 0 without one.
+func (t *writeTx) highestPosition() (int64, error) {
+	rows, err := t.QueryContext(context.Background(), "SELECT seq_id FROM max_seq_id")
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer rows.Close()
+	var highest int64
 	for rows.Next() {
 		var v any
 		if err := rows.Scan(&v); err != nil {
-			return err
+			return 0, err
 		}
 		if n := decodeSeqID(v); !n.Poisoned() {
-			f.last = max(f.last, n.Value)
+			highest = max(highest, n.Value)
 		}
 	}
-	return rows.Err()
+	return highest, rows.Err()
 }
 
 // find returns the row of a collection that has been opened.
@@ -106,7 +114,6 @@ type ground struct {
 	*footing
 	row CollectionRow
 	c   *Collection
-	sc  *scope
 }
 
 // enterCollection refuses a collection in which a write would be lost, or
@@ -171,14 +178,4 @@ func (g *ground) checkCovered(ctx context.Context) error {
 		err = g.w.refuse(g.row.Name, RefusedUncovered, "its vector position is %d, but its directory holds no index", position)
 	}
 	return err
-}
-
-// scope reads what waits in the queue.
-func (g *ground) scope(ctx context.Context) (*scope, error) {
-	if g.sc != nil {
-		return g.sc, nil
-	}
-	var err error
-	g.sc, err = g.c.scope(ctx, g.tx, g.s)
-	return g.sc, err
 }

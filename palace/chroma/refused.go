@@ -25,6 +25,7 @@ const (
 	RefusedName        Refusal = "name"             // Chroma would not take the name
 	RefusedParameter   Refusal = "parameter"        // Chroma would not take a parameter
 	RefusedLeftBehind  Refusal = "left-behind"      // done, but index files could not be removed
+	RefusedText        Refusal = "text"             // documents that only Chroma can take out of its full-text index
 	RefusedOutOfNumber Refusal = "out-of-sequences" // the queue's numbers are beyond what any queue reaches
 )
 
@@ -41,7 +42,8 @@ var refusalNext = map[Refusal]string{
 	RefusedNoDatabase:  "open it once with the MemPalace or Chroma that keeps it, which makes the database anew",
 	RefusedName:        "choose a name of 3 to 512 letters, digits, dots, dashes and underscores that begins and ends with a letter or digit",
 	RefusedParameter:   "leave the parameter out to get what MemPalace uses",
-	RefusedLeftBehind:  "remove the directory by hand once nothing has it open",
+	RefusedLeftBehind:  "remove the directories by hand once nothing has them open",
+	RefusedText:        "delete those drawers, let MemPalace open the palace once, then try again",
 	RefusedOutOfNumber: "run castellan doctor on the palace",
 }
 

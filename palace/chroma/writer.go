@@ -2,6 +2,7 @@ package chroma
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"castellan/palace/backend"
@@ -45,15 +46,8 @@ func (c *Writer) write(ctx context.Context, entries []entry) error {
 	if len(entries) == 0 {
 		return c.to.stillOpen()
 	}
-	return c.to.writeTo(ctx, func(tx *writeTx) error {
-		g, err := c.ground(ctx, tx)
-		if err != nil {
-			return err
-		}
-		if err := g.settleDimension(entries); err != nil {
-			return err
-		}
-		return g.put(ctx, entries)
+	return c.run(ctx, func(g *ground) ([]entry, error) {
+		return entries, g.settleDimension(entries)
 	})
 }
 
@@ -64,21 +58,14 @@ func (c *Writer) Delete(ctx context.Context, f backend.Filter) (int64, error) {
 		return 0, &backend.UnsupportedFilterError{Subject: "delete", Reason: "an empty filter would delete everything; name the ids or a condition"}
 	}
 	var n int64
-	err := c.to.writeTo(ctx, func(tx *writeTx) error {
-		g, err := c.ground(ctx, tx)
-		if err != nil {
-			return err
-		}
+	err := c.run(ctx, func(g *ground) ([]entry, error) {
 		ids, err := g.resolve(ctx, f)
-		if err != nil || len(ids) == 0 {
-			return err
-		}
 		entries := make([]entry, len(ids))
 		for i, id := range ids {
 			entries[i] = entry{queueRow: queueRow{op: OpDelete, id: id}, text: "{}"}
 		}
 		n = int64(len(ids))
-		return g.put(ctx, entries)
+		return entries, err
 	})
 	if err != nil {
 		return 0, err
@@ -86,17 +73,37 @@ func (c *Writer) Delete(ctx context.Context, f backend.Filter) (int64, error) {
 	return n, nil
 }
 
-func (c *Writer) ground(ctx context.Context, tx *writeTx) (*ground, error) {
-	f, err := c.to.stand(ctx, tx)
-	if err != nil {
-		return nil, err
+// run makes one write of what prepare answers with. Where the full-text index
+// must be left to Chroma the write is made once more, for the queue alone.
+func (c *Writer) run(ctx context.Context, prepare func(*ground) ([]entry, error)) error {
+	err := c.attempt(ctx, false, prepare)
+	if errors.Is(err, errForeignText) {
+		err = c.attempt(ctx, true, prepare)
 	}
-	return f.enterCollection(ctx, c.row.ID, c.row.Name)
+	return err
+}
+
+func (c *Writer) attempt(ctx context.Context, queueOnly bool, prepare func(*ground) ([]entry, error)) error {
+	return c.to.writeTo(ctx, func(tx *writeTx) error {
+		f, err := c.to.stand(ctx, tx)
+		if err != nil {
+			return err
+		}
+		g, err := f.enterCollection(ctx, c.row.ID, c.row.Name)
+		if err != nil {
+			return err
+		}
+		entries, err := prepare(g)
+		if err != nil || len(entries) == 0 {
+			return err
+		}
+		return g.put(ctx, entries, queueOnly)
+	})
 }
 
 // resolve finds the ids that a filter lets through, waiting writes applied.
 func (g *ground) resolve(ctx context.Context, f backend.Filter) ([]string, error) {
-	sc, err := g.scope(ctx)
+	sc, err := g.c.scope(ctx, g.tx, g.s)
 	if err != nil {
 		return nil, err
 	}
@@ -140,20 +147,23 @@ func (g *ground) settleDimension(entries []entry) error {
 	if known || want == 0 {
 		return nil
 	}
+	g.row.Dimension = &want
 	return g.tx.exec("collections", "UPDATE collections SET dimension = ? WHERE id = ?", want, g.row.ID)
 }
 
 // put appends entries to the queue, and applies them when nobody else has the
 // palace open.
-func (g *ground) put(ctx context.Context, entries []entry) error {
-	alone, err := g.w.alone(ctx)
-	if err != nil {
-		return fmt.Errorf("%s: finding out who else has the palace open: %w", g.w.dir, err)
-	}
+func (g *ground) put(ctx context.Context, entries []entry, queueOnly bool) error {
 	var ap *applier
-	if alone {
-		if ap, err = g.catchUp(ctx); err != nil {
+	if !queueOnly {
+		alone, err := g.w.alone(ctx)
+		if err != nil {
 			return err
+		}
+		if alone {
+			if ap, err = g.catchUp(ctx); err != nil {
+				return err
+			}
 		}
 	}
 	const appendRow = "INSERT INTO embeddings_queue (seq_id, operation, topic, id, vector, encoding, metadata) VALUES (?, ?, ?, ?, ?, ?, ?)"

@@ -2,6 +2,7 @@ package chroma
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"castellan/palace/backend"
@@ -23,6 +24,11 @@ import (
 // their vectors or when a filtered search matches them, and its searches may
 // name a record deleted by us. Its next write to the collection puts that right.
 // Nothing is lost either way.
+//
+// A write that touches a document with a NUL in it, or one that is not UTF-8,
+// goes to the queue alone in any case: the SQLite in this program splits such
+// text into other trigrams than the one in Chroma, and a full-text row can be
+// removed only by the words it was indexed with.
 type Writing struct {
 	// Alone reports whether no other process has the palace open. It is asked
 	// once a write, while the database is reserved for us, so it should be
@@ -88,7 +94,11 @@ func (w *Writable) alone(ctx context.Context) (bool, error) {
 	if w.writing.Alone == nil {
 		return false, nil
 	}
-	return w.writing.Alone(ctx)
+	alone, err := w.writing.Alone(ctx)
+	if err != nil {
+		return false, fmt.Errorf("%s: finding out who else has the palace open: %w", w.dir, err)
+	}
+	return alone, nil
 }
 
 var (
