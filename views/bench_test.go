@@ -3,8 +3,6 @@ package views
 import (
 	"context"
 	"os"
-	"path/filepath"
-	"sync"
 	"testing"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -14,31 +12,34 @@ import (
 )
 
 // bigPalace names a palace of 200,000 drawers. Without it one is made, which takes
-// a minute or two.
+// a minute or two, and removed at the end.
 const bigPalace = "CASTELLAN_BIG_PALACE"
 
-var makeBig sync.Once
+// madeBig is the one that was made.
+var madeBig string
 
 // bigSite is a home whose only palace is the big one.
 func bigSite(b *testing.B) *site {
 	b.Helper()
 	path := os.Getenv(bigPalace)
-	if path == "" {
-		path = filepath.Join(os.TempDir(), "castellan-bench-palace")
-		makeBig.Do(func() {
-			if _, err := os.Stat(filepath.Join(path, specimen.Database)); err == nil {
-				return
-			}
-			if err := specimen.CopyFS(os.DirFS("../testdata/palaces"), "empty", path); err != nil {
-				b.Fatal(err)
-			}
-			if err := specimen.Generate(context.Background(), path, specimen.Spec{Rows: 200_000, Closets: 2_000}); err != nil {
-				b.Fatal(err)
-			}
-		})
+	if path == "" && madeBig == "" {
+		dir, err := os.MkdirTemp("", "castellan-big-")
+		if err != nil {
+			b.Fatal(err)
+		}
+		madeBig = dir
+		err = specimen.CopyFS(os.DirFS("../testdata/palaces"), "empty", dir)
+		if err == nil {
+			err = specimen.Generate(context.Background(), dir, specimen.Spec{Rows: 200_000, Closets: 2_000})
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
 	}
-	home := b.TempDir()
-	return openSite(b, home, path)
+	if path == "" {
+		path = madeBig
+	}
+	return openSite(b, b.TempDir(), path)
 }
 
 // onBig is a driver on the palaces screen with the big palace under the cursor,
