@@ -3,7 +3,6 @@ package exact
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"sync"
 
@@ -79,6 +78,14 @@ func (p *Palace) Collections(ctx context.Context) ([]backend.CollectionInfo, err
 // Collection opens a view of one collection; it fails with a
 // *backend.CollectionNotFoundError when there is none of that name.
 func (p *Palace) Collection(ctx context.Context, name string) (backend.Collection, error) {
+	c, err := p.collection(ctx, name)
+	if err != nil {
+		return nil, err // not a nil *Collection in an interface that is not nil
+	}
+	return c, nil
+}
+
+func (p *Palace) collection(ctx context.Context, name string) (*Collection, error) {
 	c := &Collection{palace: p}
 	err := p.view(ctx, func(q query) error {
 		found, err := q.collection(ctx, name)
@@ -113,7 +120,7 @@ func (p *Palace) enter() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		return fmt.Errorf("%s: %w", p.dir, backend.ErrClosed)
+		return &ClosedError{Palace: p.dir}
 	}
 	p.inflight.Add(1)
 	return nil
@@ -148,7 +155,7 @@ func (p *Palace) viewOnce(ctx context.Context, db *dbfile.DB, do func(query) err
 		}
 	}
 	return db.View(ctx, func(tx *dbfile.Tx) error {
-		q, err := newQuery(ctx, tx, p.dir)
+		q, err := newQuery(ctx, lookTx{tx}, p.dir)
 		if err != nil {
 			return err
 		}

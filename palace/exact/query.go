@@ -2,8 +2,6 @@ package exact
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -13,9 +11,33 @@ import (
 	"castellan/palace/dbfile"
 )
 
+// reader is a transaction that answers questions: one that only reads, or one
+// that is about to write.
+type reader interface {
+	Query(ctx context.Context, query string, args ...any) (resultSet, error)
+}
+
+type resultSet interface {
+	Next() bool
+	Scan(dest ...any) error
+	Err() error
+	Close() error
+}
+
+// lookTx is the reader of a view.
+type lookTx struct{ tx *dbfile.Tx }
+
+func (l lookTx) Query(ctx context.Context, query string, args ...any) (resultSet, error) {
+	rows, err := l.tx.Query(ctx, query, args...)
+	if err != nil {
+		return nil, err // not a *dbfile.Rows that is nil in an interface that is not
+	}
+	return rows, nil
+}
+
 // query asks within one read transaction of a database whose shape is known.
 type query struct {
-	tx      *dbfile.Tx
+	tx      reader
 	palace  string
 	columns map[string][]string
 	// loci reports the columns wing, room and hall, which MemPalace 3.8 and
@@ -30,7 +52,7 @@ var locusFields = []string{"wing", "room", "hall"}
 
 // newQuery reads which tables and columns there are. Columns that no version
 // of MemPalace has made yet do not matter; missing ones do.
-func newQuery(ctx context.Context, tx *dbfile.Tx, palace string) (query, error) {
+func newQuery(ctx context.Context, tx reader, palace string) (query, error) {
 	q := query{tx: tx, palace: palace, columns: map[string][]string{}}
 	// table_info leaves generated columns out, table_xinfo does not.
 	rows, err := tx.Query(ctx, `SELECT m.name, p.name FROM sqlite_master m JOIN pragma_table_xinfo(m.name) p
@@ -59,19 +81,25 @@ func (q query) has(table string, columns ...string) bool {
 	return q.columns[table] != nil
 }
 
+// shape is what is needed of a table.
+type shape struct {
+	table   string
+	columns []string
+}
+
+// shown are the columns that every answer rests on.
+var shown = []shape{
+	{"collections", []string{"id", "name"}},
+	{"documents", []string{"collection_id", "id", "document", "metadata_json", "embedding"}},
+}
+
 // need refuses a database of another shape, which must not be answered for
 // with zeros.
-func (q query) need() error {
-	for _, t := range []struct {
-		name    string
-		columns []string
-	}{
-		{"collections", []string{"id", "name"}},
-		{"documents", []string{"collection_id", "id", "document", "metadata_json", "embedding"}},
-	} {
+func (q query) need(list []shape) error {
+	for _, t := range list {
 		for _, c := range t.columns {
-			if !q.has(t.name, c) {
-				return &backend.SchemaError{Path: q.path(), Detail: fmt.Sprintf("table %q has no column %q", t.name, c)}
+			if !q.has(t.table, c) {
+				return &backend.SchemaError{Path: q.path(), Detail: fmt.Sprintf("table %q has no column %q", t.table, c)}
 			}
 		}
 	}
@@ -91,7 +119,7 @@ func (q query) collections(ctx context.Context) ([]collection, error) {
 	if len(q.columns) == 0 {
 		return nil, nil
 	}
-	if err := q.need(); err != nil {
+	if err := q.need(shown); err != nil {
 		return nil, err
 	}
 	rows, err := q.tx.Query(ctx, "SELECT id, name, "+q.dimension()+", "+q.embedder()+" FROM collections c ORDER BY name")
@@ -119,13 +147,18 @@ func (q query) collections(ctx context.Context) ([]collection, error) {
 }
 
 // dimension is an expression for a collection c. Files from before the column
-// was added have it with each document.
+// was added have it with each document, and MemPalace adds the column without
+// filling it.
 func (q query) dimension() string {
+	const stored = "(SELECT d.dim FROM documents d WHERE d.collection_id = c.id ORDER BY d.rowid LIMIT 1)"
+	collection, document := q.has("collections", "dimension"), q.has("documents", "dim")
 	switch {
-	case q.has("collections", "dimension"):
+	case collection && document:
+		return "coalesce(c.dimension, " + stored + ")"
+	case collection:
 		return "c.dimension"
-	case q.has("documents", "dim"):
-		return "(SELECT d.dim FROM documents d WHERE d.collection_id = c.id ORDER BY d.rowid LIMIT 1)"
+	case document:
+		return stored
 	}
 	return "NULL"
 }
@@ -155,10 +188,16 @@ func (q query) collection(ctx context.Context, name string) (collection, error) 
 
 // number asks for a single integer.
 func (q query) number(ctx context.Context, text string, args ...any) (int64, error) {
-	var n int64
-	err := q.tx.QueryRow(ctx, text, args, &n)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, nil
+	rows, err := q.tx.Query(ctx, text, args...)
+	if err != nil {
+		return 0, err
 	}
-	return n, err
+	defer rows.Close()
+	var n int64
+	if rows.Next() {
+		if err := rows.Scan(&n); err != nil {
+			return 0, err
+		}
+	}
+	return n, rows.Err()
 }
