@@ -49,5 +49,7 @@ func LockPaths(ref backend.Ref, aliases []string) []string {
 		add(locks.Resolve(p, ""))
 		add(p)
 	}
+	// A link that was turned elsewhere leads away from what is open.
+	add(ref.Real)
 	return list
 }

@@ -16,7 +16,9 @@ import (
 type Manager struct {
 	around  surroundings
 	looks   looks
+	writes  writes
 	openers map[backend.Kind]opener
+	makers  map[backend.Kind]maker
 
 	// stop ends what is being opened when the manager closes.
 	ctx  context.Context
@@ -38,6 +40,7 @@ type opener func(ctx context.Context, dir string) (backend.Backend, error)
 func NewManager(o Options) *Manager {
 	m := &Manager{
 		around: o.resolve(),
+		writes: writes{wait: o.LockWait, onWait: o.OnLockWait, watch: o.Watch},
 		openers: map[backend.Kind]opener{
 			backend.Chroma: func(ctx context.Context, dir string) (backend.Backend, error) {
 				return opened(chroma.Open(ctx, dir, chroma.Options{}))
@@ -45,6 +48,9 @@ func NewManager(o Options) *Manager {
 			backend.SQLiteExact: func(ctx context.Context, dir string) (backend.Backend, error) {
 				return opened(exact.Open(ctx, dir, exact.Options{}))
 			},
+		},
+		makers: map[backend.Kind]maker{
+			backend.Chroma: chroma.Create,
 		},
 		done:    make(chan struct{}),
 		palaces: map[backend.FileID]*Palace{},

@@ -33,6 +33,11 @@ type Palace struct {
 	closeErr  error
 
 	reopening sync.Mutex
+
+	seam seam
+	// life ends when Close begins: who still waits to write gives up then.
+	life context.Context
+	end  context.CancelFunc
 }
 
 var _ backend.Backend = (*Palace)(nil)
@@ -41,6 +46,8 @@ var _ backend.Backend = (*Palace)(nil)
 // when the directory was replaced meanwhile.
 func (m *Manager) openPalace(ctx context.Context, ref backend.Ref) (_ *Palace, err error) {
 	p := &Palace{manager: m, open: m.openers[ref.Kind], ref: ref, spellings: []string{ref.Path}, done: make(chan struct{})}
+	p.seam = seam{handle: newGate(), take: p.takeLock, wait: m.writes.wait}
+	p.life, p.end = context.WithCancel(context.Background())
 	if p.open == nil {
 		return nil, &backend.UnsupportedBackendError{Palace: ref.Path, Kind: ref.Kind}
 	}
@@ -218,9 +225,10 @@ func (p *Palace) Collection(ctx context.Context, name string) (backend.Collectio
 	return c, nil
 }
 
-// Close refuses new work, waits for work in flight, lets go of every file and
-// is forgotten by the manager, so that the next Open starts afresh. It closes
-// the palace for everybody who has it. Every call answers like the first.
+// Close refuses new work, and writes that still wait for their turn; it waits
+// for work in flight, lets go of every file and is forgotten by the manager, so
+// that the next Open starts afresh. It closes the palace for everybody who has
+// it. Every call answers like the first.
 func (p *Palace) Close() error {
 	p.mu.Lock()
 	first := !p.closing
@@ -230,6 +238,7 @@ func (p *Palace) Close() error {
 		<-p.done
 		return p.closeErr
 	}
+	p.end()
 	defer func() {
 		p.closeErr = errors.Join(p.closeErr, p.pin.Close())
 		p.manager.forget(p)

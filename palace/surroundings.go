@@ -7,6 +7,9 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"castellan/locks"
+	"castellan/palace/backend"
 )
 
 // Options say whose palaces are meant. The zero value means the person who
@@ -21,6 +24,16 @@ type Options struct {
 	WorkDir string
 	// Now is the clock; nil means the system's.
 	Now func() time.Time
+
+	// LockWait is how long a write waits for a palace that somebody holds; 0 =
+	// it is refused at once, as MemPalace does.
+	LockWait time.Duration
+	// OnLockWait is told who is waited for, about once a second, on the
+	// goroutine that waits.
+	OnLockWait func(backend.Ref, locks.Holder)
+	// Watch sees who else has a palace open; a *locks.Observer that takes no
+	// second processor sample does it quickly. Without it somebody is taken to.
+	Watch Watcher
 }
 
 // surroundings are Options with every gap filled.
