@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"castellan/locks"
 	"castellan/palace/backend"
@@ -43,7 +44,7 @@ func (m *Manager) Create(ctx context.Context, path string, kind backend.Kind) (*
 		return nil, err
 	}
 	s := m.look(ctx, path, assess)
-	if err := s.vacant(); err != nil {
+	if err := s.vacant(kind); err != nil {
 		return nil, err
 	}
 	o := locks.TakeOptions{Home: m.around.home, Wait: m.writes.wait}
@@ -53,7 +54,7 @@ func (m *Manager) Create(ctx context.Context, path string, kind backend.Kind) (*
 	err := locks.Do(ctx, lockTarget(s.futureLockPaths()), o, func(ctx context.Context) error {
 		// Somebody else may have made one before the lock was ours.
 		s := m.look(ctx, path, assess)
-		if err := s.vacant(); err != nil {
+		if err := s.vacant(kind); err != nil {
 			return err
 		}
 		return makePalace(ctx, &s, mk)
@@ -64,13 +65,16 @@ func (m *Manager) Create(ctx context.Context, path string, kind backend.Kind) (*
 	return m.Open(ctx, backend.Ref{Path: path, Kind: kind})
 }
 
-// vacant says why no palace can be made here; nil when one can.
-func (s *Site) vacant() error {
+// vacant says why no palace can be made here; nil when one can. An empty
+// database of sqlite_exact is what an interrupted Create leaves, and goes on
+// with.
+func (s *Site) vacant(kind backend.Kind) error {
 	var missing *NotFoundError
+	files := slices.ContainsFunc(s.Artifacts, func(a Artifact) bool { return a.Kind != kind || kind != backend.SQLiteExact })
 	switch {
 	case s.State == Missing && errors.As(s.Err, &missing):
 		return nil
-	case s.State == Empty && len(s.Artifacts) == 0 && len(s.Layout.Segments) == 0:
+	case s.State == Empty && !files && len(s.Layout.Segments) == 0:
 		return nil
 	case s.State == OK, s.State == Empty, s.State == Uninitialised, s.Err == nil:
 		return &OccupiedError{Path: s.Ref.Path, Site: *s}

@@ -145,3 +145,23 @@ func TestOfTwoWhoCreateOneIsRefused(t *testing.T) {
 		t.Errorf("made %d times", calls)
 	}
 }
+
+func TestAnInterruptedCreateCanBeRepeated(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	m := closing(t, h.manager())
+	dir := h.path("p")
+	for _, kind := range []backend.Kind{backend.Chroma, backend.SQLiteExact} {
+		h.mkdir("p") // all that is there when the power goes before the database's name
+		if kind == backend.SQLiteExact {
+			h.write("p/sqlite_exact.sqlite3", "")
+		}
+		p, err := m.Create(t.Context(), dir, kind)
+		must(t, err)
+		if p.Kind() != kind {
+			t.Errorf("made a palace of %s, want %s", p.Kind(), kind)
+		}
+		must(t, p.Close())
+		must(t, os.RemoveAll(dir))
+	}
+}

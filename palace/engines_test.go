@@ -12,7 +12,7 @@ import (
 )
 
 // writableKinds are the engines that are really written to.
-var writableKinds = []backend.Kind{backend.Chroma}
+var writableKinds = []backend.Kind{backend.Chroma, backend.SQLiteExact}
 
 func record(id string, seed int) backend.Record {
 	text := "what " + id + " says"

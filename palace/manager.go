@@ -51,6 +51,13 @@ func NewManager(o Options) *Manager {
 		},
 		makers: map[backend.Kind]maker{
 			backend.Chroma: chroma.Create,
+			backend.SQLiteExact: func(ctx context.Context, dir string) error {
+				w, err := exact.Create(ctx, dir, exact.Options{}, exact.Writing{})
+				if err != nil {
+					return err
+				}
+				return w.Close()
+			},
 		},
 		done:    make(chan struct{}),
 		palaces: map[backend.FileID]*Palace{},

@@ -9,6 +9,7 @@ import (
 	"castellan/locks"
 	"castellan/palace/backend"
 	"castellan/palace/chroma"
+	"castellan/palace/exact"
 )
 
 // writes is what a manager was told about writing; see Options.
@@ -105,6 +106,8 @@ func (p *Palace) maker(b backend.Backend) (backend.Maker, error) {
 	switch b := b.(type) {
 	case *chroma.Palace:
 		return b.Writable(chroma.Writing{Alone: p.alone}), nil
+	case *exact.Palace:
+		return b.Writable(exact.Writing{Now: p.manager.around.now}), nil
 	case backend.Maker:
 		return b, nil
 	}
