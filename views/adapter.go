@@ -67,7 +67,7 @@ func (c *core) found(ctx context.Context, path string) (palace.Found, error) {
 		return palace.Found{}, err
 	}
 	f := *d.Default()
-	f.Default = false
+	f.Default, f.Source, f.Detail = false, palace.SourceFound, []string{"opened by its path"}
 	return f, nil
 }
 

@@ -2,6 +2,7 @@ package views
 
 import (
 	"context"
+	"runtime"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -243,6 +244,9 @@ func (a *App) quit() tea.Cmd {
 }
 
 func (a *App) suspend() tea.Cmd {
+	if runtime.GOOS == "windows" {
+		return a.say(theme.Note, "Windows cannot suspend a program.") // and nobody would resume us
+	}
 	a.paused = true
 	return tea.Suspend
 }

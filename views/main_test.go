@@ -56,4 +56,3 @@ func child(home string) int {
 	}
 	return 0
 }
-
