@@ -2,6 +2,7 @@ package chroma
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"castellan/palace/dbfile"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
 )
 
 // writer opens a collection for writing. alone is what is said of others.
@@ -210,4 +212,94 @@ func TestAWriteGoesToTheFileThatWasOpened(t *testing.T) {
 func swap(t *testing.T, dir, other string) {
 	t.Helper()
 	must(t, os.Rename(filepath.Join(other, DatabaseFile), filepath.Join(dir, DatabaseFile)))
+}
+
+// holding keeps a transaction of another connection open until end is called.
+func holding(t *testing.T, dir, statements string) (end func()) {
+	t.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(dir, DatabaseFile))
+	must(t, err)
+	db.SetMaxOpenConns(1)
+	_, err = db.Exec(statements)
+	must(t, err)
+	return func() { must(t, db.Close()) }
+}
+
+// A queue that was emptied by hand would give out numbers below the positions:
+// Chroma acknowledges such a write and then purges it unseen.
+func TestNumbersLieAboveEveryPosition(t *testing.T) {
+	eachShape(t, func(t *testing.T, alone bool) {
+		dir := sample(t, "synced")
+		alter(t, dir, "DELETE FROM embeddings_queue", "INSERT INTO max_seq_id (segment_id, seq_id) VALUES ('of another', 9000), ('poisoned', 1229822654365841720)")
+		c := writer(t, open(t, dir), "mempalace_drawers", alone)
+		must(t, c.Upsert(t.Context(), []backend.Record{{ID: "a", Embedding: vectorOf(1), Metadata: backend.Metadata{"k": "v"}}}))
+		if n, err := c.Count(t.Context(), parse(t, `{"k":"v"}`, "")); err != nil || n != 1 {
+			t.Errorf("%d found, %v", n, err)
+		}
+		f, err := c.p.Facts(t.Context(), Sampled)
+		must(t, err)
+		if *f.Queue.Lowest != 9001 || *f.Queue.Highest != 9001 {
+			t.Errorf("numbers %d to %d", *f.Queue.Lowest, *f.Queue.Highest)
+		}
+	})
+}
+
+// Chroma deletes a collection and leaves its list metadata, whose record
+// numbers are given out again.
+func TestANewRecordShowsNothingOfADeadOne(t *testing.T) {
+	dir := sample(t, "fresh")
+	alter(t, dir,
+		"INSERT INTO embedding_metadata_array (id, key, string_value) SELECT max(id) + 1, 'ghost', 'x' FROM embeddings",
+		"INSERT INTO embedding_metadata (id, key, string_value) SELECT max(id) + 1, 'ghost', 'x' FROM embeddings",
+		"INSERT INTO embedding_fulltext_search (rowid, string_value) SELECT max(id) + 1, 'ghost' FROM embeddings")
+	c := writer(t, open(t, dir), "mempalace_drawers", true)
+	want := backend.Record{ID: "a", Embedding: vectorOf(1), Document: ptr("alive"), Metadata: backend.Metadata{"k": "v"}}
+	must(t, c.Add(t.Context(), []backend.Record{want}))
+	list := walk(t, c, backend.Query{Filter: backend.Filter{IDs: []string{"a"}}, Include: everyPart})
+	if d := cmp.Diff([]backend.Record{want}, list); d != "" {
+		t.Error(d)
+	}
+	soundAfter(t, dir)
+}
+
+// The row of a document with a NUL is indexed by Chroma's SQLite in its own way.
+func TestADocumentWithANULIsLeftToChromaToApply(t *testing.T) {
+	dir := sample(t, "fresh")
+	c := writer(t, open(t, dir), "mempalace_drawers", true)
+	must(t, c.Add(t.Context(), []backend.Record{{ID: "a", Embedding: vectorOf(1), Document: ptr("one\x00two")}, {ID: "b", Embedding: vectorOf(1)}}))
+	must(t, c.Update(t.Context(), []backend.Change{{ID: "b", Document: ptr("plain")}}))
+	if f, err := c.p.Facts(t.Context(), Sampled); err != nil || f.Collections[0].Unapplied != 3 {
+		t.Errorf("%+v, %v", f.Collections[0], err)
+	}
+	list := walk(t, c, backend.Query{Filter: backend.Filter{IDs: []string{"a", "b"}}, Include: backend.Documents})
+	if d := cmp.Diff([]backend.Record{{ID: "a", Document: ptr("one\x00two")}, {ID: "b", Document: ptr("plain")}}, list); d != "" {
+		t.Error(d)
+	}
+	soundAfter(t, dir)
+}
+
+func TestWritersOfOneProgramTakeTurns(t *testing.T) {
+	dir := sample(t, "fresh")
+	p := open(t, dir)
+	var group errgroup.Group
+	for n := range 6 {
+		c := writer(t, p, "mempalace_drawers", n%2 == 0)
+		group.Go(func() error {
+			for i := range 5 {
+				id := fmt.Sprint(n, "-", i)
+				if err := c.Upsert(t.Context(), []backend.Record{{ID: id, Embedding: vectorOf(1), Metadata: backend.Metadata{"n": int64(n)}}, {ID: "shared", Embedding: vectorOf(2)}}); err != nil {
+					return err
+				}
+				if got, err := c.Count(t.Context(), backend.Filter{IDs: []string{id}}); err != nil || got != 1 {
+					return fmt.Errorf("%d of %s, %w", got, id, err)
+				}
+			}
+			return nil
+		})
+	}
+	must(t, group.Wait())
+	if n, err := collection(t, p, "mempalace_drawers").Count(t.Context(), backend.Filter{}); err != nil || n != 5+30+1 {
+		t.Errorf("%d records, %v", n, err)
+	}
+	soundAfter(t, dir)
 }
