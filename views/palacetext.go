@@ -96,9 +96,9 @@ func engineWord(kind string) string {
 
 // trouble is why a palace could not be read.
 func trouble(th theme.Theme, e *health.Error) []ui.Field {
-	fields := []ui.Field{{Text: ui.Line{{Text: th.Mark(theme.Fail) + " ", Role: theme.Error}, {Text: e.Message}}}}
+	fields := []ui.Field{{Text: ui.Line{{Text: th.Mark(theme.Fail) + " ", Role: theme.Error}, {Text: sentence(e.Message)}}}}
 	if e.Next != "" && !strings.Contains(e.Message, e.Next) {
-		fields = append(fields, ui.Field{Text: ui.In(theme.Faint, e.Next)})
+		fields = append(fields, ui.Field{Text: ui.In(theme.Faint, sentence(e.Next))})
 	}
 	return fields
 }
@@ -109,7 +109,7 @@ func (a *App) findingLines(r *health.Report) []ui.Field {
 	var out []ui.Field
 	var remarks, bad int64
 	for _, f := range r.Findings {
-		if r.Error != nil && f.Cause == r.Error.Message {
+		if r.Error != nil && strings.HasPrefix(f.Cause, r.Error.Message) {
 			continue // said already
 		}
 		if f.Severity == health.Info {

@@ -28,7 +28,7 @@ type terminal struct {
 }
 
 // deadline is when a test gives up; it is no measure of speed.
-const deadline = time.Minute
+const deadline = 3 * time.Minute
 
 func startTerminal(t *testing.T, home string, w, h int, env ...string) *terminal {
 	t.Helper()
