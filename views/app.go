@@ -30,6 +30,7 @@ type App struct {
 
 	beats    int
 	paused   bool   // somebody else has the terminal
+	said     string // the message on the screen when the last key was pressed
 	starting string // the palace to open once palaces are known
 	leaving  bool
 }
@@ -180,6 +181,7 @@ func (a *App) key(msg tea.KeyMsg) tea.Cmd {
 	if ui.Through(msg) {
 		return a.outcome(a.top().keys().Key(msg))
 	}
+	a.said = a.toasts.Current() // the key takes an error away; y can still copy it
 	a.toasts.KeyPressed()
 	return a.overlay.Dispatch(msg, func() bool { return a.top().input() != nil }, a.screenKey)
 }

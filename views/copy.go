@@ -18,7 +18,7 @@ type copyable struct{ key, what, value string }
 const copyShown = 200
 
 func (a *App) nothingToCopy() string {
-	if len(a.top().copies()) == 0 && a.toasts.Current() == "" {
+	if len(a.top().copies()) == 0 && a.said == "" {
 		return "there is nothing to copy here"
 	}
 	return ""
@@ -28,8 +28,8 @@ func (a *App) nothingToCopy() string {
 // can be selected where no clipboard works.
 func (a *App) openCopy() {
 	all := a.top().copies()
-	if msg := a.toasts.Current(); msg != "" {
-		all = append(all, copyable{"e", "the message below", msg})
+	if a.said != "" {
+		all = append(all, copyable{"e", "the last message", a.said})
 	}
 	m := &ui.Menu{Name: "Copy"}
 	values := map[string]copyable{}

@@ -82,6 +82,10 @@ func TestAnErrorCanBeCopied(t *testing.T) {
 	d := newDriver(t, newSite(t, "healthy"), uitest.Plain(), 80, 24, remote)
 	d.keys("d e")
 	d.shows("is not there any more")
+	d.keys("y e")
+	if got := copied(t, d); !strings.Contains(got, "not there any more") {
+		t.Errorf("copied %q", got)
+	}
 	d.keys(":")
 	d.typing("messages")
 	d.keys("enter y")

@@ -255,6 +255,11 @@ func (s *holders) tellHolder() []ui.Field {
 	if l.Path != "" && l.State != locks.NoDirectory {
 		fields = append(fields, ui.Field{Label: "lock file", Text: ui.Plain(tilde(l.Path, s.app.opts.Home))})
 	}
+	holder := 0
+	if l.Holder != nil {
+		holder = l.Holder.PID
+	}
+	fields = append(fields, seenFields(row.r, holder, s.app.opts.Now())...)
 	return append(fields, s.surroundings(row)...)
 }
 

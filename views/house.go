@@ -43,6 +43,7 @@ type reading struct {
 	report *health.Report
 	at     time.Time // of the last answer
 	took   time.Duration
+	seen   []spell
 	asked  time.Time // when the question under way was asked; zero: none is
 	due    bool      // to be asked as soon as there is room
 	gen    int
@@ -328,6 +329,7 @@ func (h *house) reported(msg reportMsg) bool {
 	wasLate := r.late(h.now()) >= slowPalace
 	r.cancel()
 	r.at, r.took, r.asked = h.now(), h.now().Sub(r.asked), time.Time{}
+	r.note(msg.report, r.at)
 	if r.report != nil && (r.report == msg.report || reflect.DeepEqual(r.report, msg.report)) {
 		return wasLate
 	}

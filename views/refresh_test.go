@@ -169,6 +169,23 @@ func TestManyPalacesAreReadAFewAtATime(t *testing.T) {
 	}
 }
 
+func TestHoldersSeenEarlierAreTold(t *testing.T) {
+	t.Parallel()
+	s := newStage(newSite(t, "fresh"))
+	path := fakeHome + "/palaces/fresh"
+	s.holder[path] = busyMine()
+	d := newDriver(t, s, uitest.Plain(), 80, 40)
+	for range 90 {
+		d.wait(refreshPace)
+	}
+	delete(s.holder, path)
+	d.wait(refreshPace)
+	s.holder[path] = idleServer()
+	d.wait(refreshPace)
+	d.keys("p z")
+	d.shows("seen so far", "3990 mempalace-mcp, for 0 s", "4121 mempalace mine /home/u/src, for 3 min, until 4 s ago")
+}
+
 func TestThePalaceNamedAtTheStartIsOpened(t *testing.T) {
 	t.Parallel()
 	d := newDriver(t, newSite(t, "healthy", "fresh"), uitest.Plain(), 80, 24,
