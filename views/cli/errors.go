@@ -8,19 +8,20 @@ import (
 	"strings"
 
 	"castellan/palace"
+	"castellan/palace/action"
 	"castellan/palace/backend"
 	"castellan/palace/dbfile"
 	"castellan/palace/health"
 )
 
-// The exit codes, which scripts may rely on. 5, outcome unknown, belongs to the
-// commands that write.
+// The exit codes, which scripts may rely on.
 const (
 	exitOK          = 0
 	exitFailed      = 1
 	exitUsage       = 2
 	exitNoPalace    = 3
 	exitHeld        = 4
+	exitUnknown     = 5
 	exitFindings    = 6
 	exitInterrupted = 130
 )
@@ -91,12 +92,23 @@ func describe(ctx context.Context, err error) failure {
 		usage      *UsageError
 		collection *backend.CollectionNotFoundError
 		read       *ReadError
+		told       *toldError
+		refused    *action.RefusedError
 	)
 	switch {
+	case errors.As(err, &told):
+		f.code, f.kind, f.silent = told.code, told.kind, true
 	case ctx.Err() != nil:
 		f.code, f.kind, f.message = exitInterrupted, "interrupted", "interrupted; nothing has been changed"
 	case errors.Is(err, errFindings):
 		f.code, f.kind, f.silent = exitFindings, "findings", true
+	case errors.Is(err, errDeclined):
+		f.kind = "declined"
+	case errors.As(err, &refused):
+		f.code, f.kind, f.message = refusedCode(refused.Kind), refused.Kind, refused.Reason
+		if f.subject, f.next = refused.Subject, refused.Next; f.subject != "" {
+			f.message = f.subject + ": " + f.message
+		}
 	case errors.As(err, &report):
 		return describeReport(report)
 	case errors.As(err, &output):

@@ -37,6 +37,7 @@ func TestMain(m *testing.M) {
 				Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Samples: os.DirFS(samples),
 			}.Main())
 		},
+		"mempalace": peer,
 	})
 }
 
@@ -65,6 +66,7 @@ func TestScripts(t *testing.T) {
 			"palace":    copySample,
 			"sick":      makeSick,
 			"hold":      hold,
+			"held":      held,
 			"json":      jsonValue,
 			"unchanged": unchanged,
 			"remember":  remember,

@@ -17,6 +17,8 @@ type Outcome struct {
 	// asked still has the palace.
 	Lock      locks.PalaceLock `json:"-"`
 	Remaining []locks.Holder   `json:"-"`
+	// HooksPaused: automatic saves were on, and were switched off.
+	HooksPaused bool `json:"-"`
 }
 
 // Asked is one signal.

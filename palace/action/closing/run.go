@@ -16,7 +16,7 @@ import (
 // Run asks those the plan names, waits, ends them by force where that was
 // agreed to, and watches. It fails only where it could not look or was stopped:
 // a palace that is still held is an Outcome. The Result is told beside an error
-// too, once somebody may have been asked.
+// too, once something may have been done.
 func (a *Action) Run(ctx context.Context, report action.Reporter) (res action.Result, err error) {
 	r := &run{a: a, report: report, out: Outcome{Asked: []Asked{}, CameBack: []Returned{}}}
 	defer func() {
@@ -24,7 +24,7 @@ func (a *Action) Run(ctx context.Context, report action.Reporter) (res action.Re
 			err = errors.Join(err, t.grip.close())
 		}
 		res = action.Result{Summary: r.out.summary(), Detail: &r.out}
-		if err != nil && len(r.asked) == 0 {
+		if !r.begun {
 			res = action.Result{}
 		}
 	}()
@@ -39,6 +39,7 @@ type run struct {
 	out    Outcome
 	asked  []*asked
 	phase  int
+	begun  bool // something may have been done
 }
 
 // asked is a process that has been signalled.
@@ -57,6 +58,7 @@ func (r *run) do(ctx context.Context) error {
 	if err := r.begins(first); err != nil {
 		return err
 	}
+	r.begun = true
 	if r.a.o.Hooks != nil {
 		if err := r.next("pause automatic saves"); err != nil {
 			return err
@@ -120,6 +122,7 @@ func (r *run) pauseHooks() error {
 	if err != nil {
 		return hooksRefusal(err)
 	}
+	r.out.HooksPaused = changed
 	text := "automatic saves were off already"
 	if changed {
 		text = "automatic saves are off; castellan close --resume-hooks puts them back"
