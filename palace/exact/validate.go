@@ -3,6 +3,8 @@ package exact
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -116,8 +118,12 @@ func checkContents(document, uri *string, m backend.Metadata, vector []float32) 
 	}
 	for k, v := range m {
 		n, why := checkValue(v)
-		if !utf8.ValidString(k) {
+		switch {
+		case why != "":
+		case !utf8.ValidString(k):
 			why = "is no UTF-8"
+		case slices.Contains(indexed, k) && !portable(v):
+			why = "is a text or number that versions of SQLite turn into different index entries, which damages the index"
 		}
 		if why != "" {
 			return fmt.Sprintf("its metadata %q %s", k, why)
@@ -131,6 +137,27 @@ func checkContents(document, uri *string, m backend.Metadata, vector []float32) 
 		return checkVector(vector)
 	}
 	return ""
+}
+
+// indexed are the metadata keys over which there are indexes of what SQLite
+// makes of their values.
+var indexed = append([]string{"source_file"}, locusFields...)
+
+// portable reports whether SQLite has one text for a value, whatever its
+// version. Until 3.42 or so it has written floats with 15 digits and 1e15 as
+// 1.0e+15, and ended a JSON text at a NUL; 3.53 does neither. MemPalace runs
+// with the SQLite of its Python, which may be either, and an entry that the one
+// has made is not found by the other when the row goes.
+func portable(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return !strings.ContainsRune(v, 0)
+	case float64:
+		short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 15, 64), 64)
+		a := math.Abs(v)
+		return err == nil && short == v && (a == 0 || a >= 1e-4 && a < 1e15)
+	}
+	return true
 }
 
 func checkVector(vector []float32) string {
