@@ -2,31 +2,17 @@ package chroma
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"strings"
-	"unicode/utf8"
 )
 
-var (
-	errEnough = errors.New("enough")
-	// errForeignText ends an attempt to apply a write that Chroma has to apply.
-	errForeignText = errors.New("a document's full-text row is Chroma's to change")
-)
-
-// isForeignText reports a text that SQLite's trigram tokenizer splits in other
-// ways from version to version: Chroma's 3.46 stops at a NUL, later ones pass
-// over it. A row is taken out of the index by splitting it again, so that
-// the wrong version leaves words of it behind, which SQLite calls a malformed
-// database. Every other code point was found to be split alike.
-func isForeignText(s string) bool {
-	return strings.IndexByte(s, 0) >= 0 || !utf8.ValidString(s)
-}
+var errEnough = errors.New("enough")
 
 // applier does to the metadata tables what Chroma does with a queue row.
 type applier struct {
 	tx      *writeTx
 	segment string
+	texts   texts
 	// unused says that rows of dead records were removed from the numbers
 	// which new records will get.
 	unused bool
@@ -35,7 +21,7 @@ type applier struct {
 // catchUp applies what waits in the queue, in order. The position must not pass
 // a row that is not applied: nobody would ever apply it.
 func (g *ground) catchUp(ctx context.Context) (*applier, error) {
-	ap := &applier{tx: g.tx, segment: g.c.segment}
+	ap := &applier{tx: g.tx, segment: g.c.segment, texts: texts{tx: g.tx, by: map[int64]*textChange{}}}
 	position := g.row.maxSeqID(ScopeMetadata)
 	if g.queueTop <= position {
 		return ap, nil
@@ -102,7 +88,10 @@ func (a *applier) apply(r queueRow) error {
 	if err := a.merge(number, r, !known); err != nil {
 		return err
 	}
-	return a.index(number, r, !known)
+	if doc := text(r.metadata[documentKey]); doc != nil {
+		return a.texts.replace(number, doc, known)
+	}
+	return nil
 }
 
 func (a *applier) insert(r queueRow) (int64, error) {
@@ -139,60 +128,18 @@ var recordTables = [...]struct{ name, key string }{
 
 // remove deletes a record and everything under its number.
 func (a *applier) remove(number int64) error {
-	if err := a.checkIndexed(number); err != nil {
+	if err := a.texts.replace(number, nil, true); err != nil {
 		return err
 	}
 	if _, err := a.tx.again("embeddings", "DELETE FROM embeddings WHERE id = ?", number); err != nil {
 		return err
 	}
-	for _, table := range recordTables {
-		if _, err := a.tx.again(table.name, "DELETE FROM "+table.name+" WHERE "+table.key+" = ?", number); err != nil {
+	for _, table := range []string{"embedding_metadata", "embedding_metadata_array"} {
+		if _, err := a.tx.again(table, "DELETE FROM "+table+" WHERE id = ?", number); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// checkIndexed looks at the text under which a record is in the full-text
-// index.
-func (a *applier) checkIndexed(number int64) error {
-	s, err := a.tx.prepare("SELECT string_value FROM " + ftsTable + " WHERE rowid = ?")
-	if err != nil {
-		return writeError(a.tx.path, ftsTable, err)
-	}
-	var doc any
-	err = s.QueryRowContext(context.Background(), number).Scan(&doc)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return nil
-	case err != nil:
-		return writeError(a.tx.path, ftsTable, err)
-	case isForeignText(textOr(doc, "")):
-		return errForeignText
-	}
-	return nil
-}
-
-// index replaces the document in the full-text index, under the number of the
-// record.
-func (a *applier) index(number int64, r queueRow, fresh bool) error {
-	doc := text(r.metadata[documentKey])
-	switch {
-	case doc == nil:
-		return nil
-	case isForeignText(*doc):
-		return errForeignText
-	}
-	if !fresh {
-		if err := a.checkIndexed(number); err != nil {
-			return err
-		}
-		if _, err := a.tx.again(ftsTable, "DELETE FROM "+ftsTable+" WHERE rowid = ?", number); err != nil {
-			return err
-		}
-	}
-	_, err := a.tx.again(ftsTable, "INSERT INTO "+ftsTable+" (rowid, string_value) VALUES (?, ?)", number, *doc)
-	return err
 }
 
 // merge writes metadata. A key that becomes a list leaves the table of scalars
@@ -280,6 +227,9 @@ func (a *applier) fill(table string, number int64, rows []valueRow, conflict str
 // moveTo records that everything up to a number is applied. The position of
 // the vector segment is never ours to move: it says what the index files hold.
 func (a *applier) moveTo(seq int64) error {
+	if err := a.texts.flush(); err != nil {
+		return err
+	}
 	return a.tx.exec("max_seq_id", "INSERT INTO max_seq_id (segment_id, seq_id) VALUES (?, ?) ON CONFLICT (segment_id) DO UPDATE SET seq_id = excluded.seq_id", a.segment, seq)
 }
 

@@ -67,8 +67,8 @@ func (f *footing) create(ctx context.Context, c backend.NewCollection, schema st
 	if err != nil {
 		return err
 	}
-	err = f.tx.exec("segments", "INSERT INTO segments (id, type, scope, collection) VALUES (?, 'urn:chroma:segment/vector/hnsw-local-persisted', 'VECTOR', ?), (?, 'urn:chroma:segment/metadata/sqlite', 'METADATA', ?)",
-		vectors, id, records, id)
+	err = f.tx.exec("segments", "INSERT INTO segments (id, type, scope, collection) VALUES (?, ?, ?, ?), (?, ?, ?, ?)",
+		vectors, segmentTypes[ScopeVector], ScopeVector, id, records, segmentTypes[ScopeMetadata], ScopeMetadata, id)
 	for _, key := range metadata.Keys() {
 		if err != nil {
 			return err // the next statement would be in a transaction of its own

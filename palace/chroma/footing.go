@@ -114,6 +114,14 @@ type ground struct {
 	*footing
 	row CollectionRow
 	c   *Collection
+	// decided says that this write decides the dimension.
+	decided bool
+}
+
+// segmentTypes are those of a collection that is kept in a directory.
+var segmentTypes = map[string]string{
+	ScopeVector:   "urn:chroma:segment/vector/hnsw-local-persisted",
+	ScopeMetadata: "urn:chroma:segment/metadata/sqlite",
 }
 
 // enterCollection refuses a collection in which a write would be lost, or
@@ -129,6 +137,9 @@ func (f *footing) enterCollection(ctx context.Context, id, name string) (*ground
 	scopes := map[string]int{}
 	for _, s := range row.Segments {
 		scopes[s.Scope]++
+		if s.Type != segmentTypes[s.Scope] {
+			return nil, f.w.refuse(row.Name, RefusedSegments, "its %s segment is of the type %q, which no local Chroma keeps", s.Scope, s.Type)
+		}
 		if s.MaxSeqID == nil {
 			continue
 		}

@@ -53,6 +53,7 @@ func TestNothingIsWrittenWhereItWouldBeLostOrLose(t *testing.T) {
 		"a space unknown":             {"fresh", altered(`UPDATE collections SET schema_str = replace(schema_str, '"cosine"', '"hyperbolic"')`), ""},
 		"two vector segments":         {"fresh", altered("INSERT INTO segments SELECT 'x', type, scope, collection FROM segments WHERE scope = 'VECTOR'"), RefusedSegments},
 		"no vector segment":           {"fresh", altered("DELETE FROM segments WHERE scope = 'VECTOR'"), RefusedSegments},
+		"a segment of a cluster":      {"fresh", altered("UPDATE segments SET type = 'urn:chroma:segment/vector/hnsw-distributed' WHERE scope = 'VECTOR'"), RefusedSegments},
 		"a queue beyond all queues":   {"fresh", altered("UPDATE embeddings_queue SET seq_id = 1229822654365841720 WHERE seq_id = 5"), RefusedOutOfNumber},
 		"a waiting row that is broken": {"fresh", func(t *testing.T, dir string) {
 			enqueue(t, dir, collection(t, open(t, dir), "mempalace_drawers").row.Topic(), OpUpsert, "x", vectorOf(1), "{broken")

@@ -128,7 +128,7 @@ func (g *ground) resolve(ctx context.Context, f backend.Filter) ([]string, error
 }
 
 // settleDimension holds every vector to the collection's dimension; the first
-// write decides it. While it is NULL Chroma ignores the collection's queue.
+// write decides it.
 func (g *ground) settleDimension(entries []entry) error {
 	want, known := 0, g.row.Dimension != nil
 	if known {
@@ -138,32 +138,37 @@ func (g *ground) settleDimension(entries []entry) error {
 		n := e.dimension()
 		switch {
 		case n == 0:
-		case want == 0:
+		case !known && want == 0:
 			want = n
 		case n != want:
 			return &backend.InvalidRecordError{ID: e.id, Index: i, Reason: fmt.Sprintf("its vector has %d dimensions, the collection %d", n, want)}
 		}
 	}
-	if known || want == 0 {
-		return nil
+	if !known && want != 0 {
+		g.row.Dimension, g.decided = &want, true
 	}
-	g.row.Dimension = &want
-	return g.tx.exec("collections", "UPDATE collections SET dimension = ? WHERE id = ?", want, g.row.ID)
+	return nil
 }
 
 // put appends entries to the queue, and applies them when nobody else has the
-// palace open.
+// palace open. Rows of the queue are never removed here, and its top row least
+// of all: the purge is Chroma's, which knows what its index holds.
 func (g *ground) put(ctx context.Context, entries []entry, queueOnly bool) error {
-	var ap *applier
-	if !queueOnly {
-		alone, err := g.w.alone(ctx)
-		if err != nil {
+	// Asked in any case: it is also the last chance to say that our lock was lost.
+	alone, err := g.w.alone(ctx)
+	if err != nil {
+		return err
+	}
+	if g.decided {
+		// While it is NULL Chroma passes over the collection's queue.
+		if err := g.tx.exec("collections", "UPDATE collections SET dimension = ? WHERE id = ?", *g.row.Dimension, g.row.ID); err != nil {
 			return err
 		}
-		if alone {
-			if ap, err = g.catchUp(ctx); err != nil {
-				return err
-			}
+	}
+	var ap *applier
+	if alone && !queueOnly {
+		if ap, err = g.catchUp(ctx); err != nil {
+			return err
 		}
 	}
 	const appendRow = "INSERT INTO embeddings_queue (seq_id, operation, topic, id, vector, encoding, metadata) VALUES (?, ?, ?, ?, ?, ?, ?)"

@@ -303,3 +303,18 @@ func TestWritersOfOneProgramTakeTurns(t *testing.T) {
 	}
 	soundAfter(t, dir)
 }
+
+func TestAPalaceInWALModeIsWrittenTo(t *testing.T) {
+	eachShape(t, func(t *testing.T, alone bool) {
+		dir := sample(t, "fresh")
+		alter(t, dir, "PRAGMA journal_mode = WAL")
+		c := writer(t, open(t, dir), "mempalace_drawers", alone)
+		for i := range 3 {
+			must(t, c.Upsert(t.Context(), []backend.Record{{ID: fmt.Sprint(i), Embedding: vectorOf(1), Document: ptr("x")}}))
+			if n, err := c.Count(t.Context(), backend.Filter{}); err != nil || int(n) != 6+i {
+				t.Errorf("%d, %v", n, err)
+			}
+		}
+		soundAfter(t, dir)
+	})
+}

@@ -31,8 +31,10 @@ import (
 // removed only by the words it was indexed with.
 type Writing struct {
 	// Alone reports whether no other process has the palace open. It is asked
-	// once a write, while the database is reserved for us, so it should be
-	// quick. Without it nobody is taken to be alone.
+	// once a write, while the database is reserved for us and before anything is
+	// written, so it should be quick; it must not open and close the database
+	// file, which would drop our locks. Its error fails the write. Without it
+	// nobody is taken to be alone.
 	Alone func(ctx context.Context) (bool, error)
 	// Wait bounds the waiting for other writers and readers of the database;
 	// 0 means DefaultWait.
