@@ -60,7 +60,7 @@ func TestAKilledWriterLeavesAllOfACallOrNothing(t *testing.T) {
 	w := create(t, dir)
 	must(t, w.Add(t.Context(), []backend.Record{record("before", "before", 1, 2)}))
 	must(t, w.to.Close())
-	for round := range 6 {
+	for round := range 4 {
 		cmd := exec.CommandContext(t.Context(), exe)
 		cmd.Env = append(os.Environ(), "CASTELLAN_EXACT_CHILD=writer", "CASTELLAN_EXACT_DIR="+dir)
 		out, err := cmd.StdoutPipe()
@@ -68,7 +68,7 @@ func TestAKilledWriterLeavesAllOfACallOrNothing(t *testing.T) {
 		cmd.Stderr = os.Stderr
 		must(t, cmd.Start())
 		lines := bufio.NewScanner(out)
-		for range 2 + 3*round {
+		for range 2 + 5*round {
 			if !lines.Scan() {
 				t.Fatal("the child ended by itself")
 			}
