@@ -40,6 +40,8 @@ type Options struct {
 
 	// still drops every timer, for tests that move time by hand.
 	still bool
+	// wait is how long the plain form waits for an answer before it goes on.
+	wait time.Duration
 }
 
 func (o Options) resolve() Options {
@@ -54,6 +56,9 @@ func (o Options) resolve() Options {
 	}
 	if o.Getenv == nil {
 		o.Getenv = os.Getenv
+	}
+	if o.wait == 0 {
+		o.wait = slowPalace
 	}
 	if o.Home == "" {
 		o.Home, _ = os.UserHomeDir() // without one, paths are shown in full

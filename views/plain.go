@@ -200,7 +200,7 @@ func (p *plain) load(cmds ...tea.Cmd) {
 	for _, cmd := range cmds {
 		p.start(cmd)
 	}
-	patience := time.NewTimer(slowPalace)
+	patience := time.NewTimer(p.app.opts.wait)
 	defer patience.Stop()
 	for p.open > 0 {
 		select {

@@ -90,6 +90,9 @@ func (p *plain) other(path string) error {
 
 // palace is the menu of one palace.
 func (p *plain) palace(r *reading) error {
+	if r.report == nil {
+		p.load() // it may just be slow
+	}
 	for {
 		p.say("")
 		p.tell(append(p.app.palaceFields(r), noteFields(p.app, r)...))

@@ -27,9 +27,6 @@ type terminal struct {
 	keys   int
 }
 
-// deadline is when a test gives up; it is no measure of speed.
-const deadline = 3 * time.Minute
-
 func startTerminal(t *testing.T, home string, w, h int, env ...string) *terminal {
 	t.Helper()
 	self, err := os.Executable()
@@ -73,7 +70,10 @@ func startTerminal(t *testing.T, home string, w, h int, env ...string) *terminal
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = tty.Close()
-		_ = x.screen.Emulator.Close()
+		// Emulator.Close races with its own Read; closing what it reads from does not.
+		if in, ok := x.screen.InputPipe().(io.Closer); ok {
+			_ = in.Close()
+		}
 	})
 	return x
 }
