@@ -74,11 +74,25 @@ func (s *overview) stacked(f ui.Frame) []string {
 	if f.Class != ui.Small {
 		return nil
 	}
+	// The lock is not in the title here, so it comes before disk and index.
+	gauges := s.gauges()
+	slices.SortStableFunc(gauges, func(x, y ui.Gauge) int { return inSmall(x) - inSmall(y) })
 	var rows []string
-	for _, row := range ui.Stack(s.app.th, s.gauges(), f.W-2) {
+	for _, row := range ui.Stack(s.app.th, gauges, f.W-2) {
 		rows = append(rows, " "+row)
 	}
 	return rows[:min(len(rows), max((f.List.H-4)/2, 0))]
+}
+
+// inSmall ranks a gauge for a small window.
+func inSmall(g ui.Gauge) int {
+	switch g.Label {
+	case "drawers", "searchable":
+		return 0
+	case "lock":
+		return 1
+	}
+	return 2
 }
 
 // fill makes n lines of a text.
