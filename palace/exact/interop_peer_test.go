@@ -3,9 +3,9 @@
 package exact
 
 import (
-	"bytes"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -30,26 +30,46 @@ type answer struct {
 	Error  string          `json:"error"`
 }
 
-// mempalace plays steps in a process of its own, which has ended on return.
-func mempalace(t *testing.T, steps ...step) []answer {
+// peer is a process of MemPalace's that keeps its handles open.
+type peer struct {
+	in  *json.Encoder
+	out *json.Decoder
+	end func() error
+}
+
+func startPeer(t *testing.T) *peer {
 	t.Helper()
 	python := os.Getenv("CASTELLAN_PYTHON")
 	if python == "" {
 		t.Skip("CASTELLAN_PYTHON does not name a python with MemPalace")
 	}
-	in, err := json.Marshal(map[string]any{"steps": steps})
-	must(t, err)
 	cmd := exec.CommandContext(t.Context(), python, "testdata/interop.py")
-	cmd.Stdin = bytes.NewReader(in)
 	cmd.Stderr = os.Stderr
 	cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
-	out, err := cmd.Output()
+	in, err := cmd.StdinPipe()
 	must(t, err)
-	var answers []answer
-	must(t, json.Unmarshal(out, &answers))
-	if len(answers) != len(steps) {
-		t.Fatalf("%d answers to %d steps", len(answers), len(steps))
+	out, err := cmd.StdoutPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	return &peer{json.NewEncoder(in), json.NewDecoder(out), func() error { return errors.Join(in.Close(), cmd.Wait()) }}
+}
+
+func (p *peer) play(t *testing.T, s step) (a answer) {
+	t.Helper()
+	must(t, p.in.Encode(s))
+	must(t, p.out.Decode(&a))
+	return a
+}
+
+// mempalace plays steps in a process of its own, which has ended on return.
+func mempalace(t *testing.T, steps ...step) []answer {
+	t.Helper()
+	p := startPeer(t)
+	answers := make([]answer, len(steps))
+	for i, s := range steps {
+		answers[i] = p.play(t, s)
 	}
+	must(t, p.end())
 	return answers
 }
 

@@ -300,3 +300,50 @@ func askBoth(t *testing.T, r random, w *Writer) {
 		check[i](a)
 	}
 }
+
+// TestBothHaveThePalaceOpenAtOnce: handles that were opened before a write of
+// the other see it, MemPalace's frozen read-only ones included.
+func TestBothHaveThePalaceOpenAtOnce(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "palace")
+	w := create(t, dir)
+	must(t, w.Add(t.Context(), []backend.Record{record("first", "words", 1, 0)}))
+	p := startPeer(t)
+	want := 1
+	check := func(what string, readOnly bool) {
+		t.Helper()
+		s := step{Palace: dir, Collection: w.info.Name, ReadOnly: readOnly, Op: "query", Args: map[string]any{"query_embeddings": [][]float32{{1, 0}}, "n_results": 100}}
+		got := answered[struct{ IDs []string }](t, p.play(t, s))
+		n, err := w.Count(t.Context(), backend.Filter{})
+		must(t, err)
+		if len(got.IDs) != want || n != int64(want) {
+			t.Errorf("%s: MemPalace finds %d, we count %d, want %d", what, len(got.IDs), n, want)
+		}
+	}
+	check("a frozen reader", true)
+	for i := range 4 {
+		must(t, w.Add(t.Context(), []backend.Record{record(fmt.Sprint("ours", i), "words", 1, 0)}))
+		want++
+		check("the frozen reader after our write", true)
+	}
+	check("a writer", false)
+	for i := range 4 {
+		a := p.play(t, asStep(dir, w.info.Name, "add", []backend.Record{record(fmt.Sprint("theirs", i), "words", 1, 0)}))
+		if a.Error != "" {
+			t.Fatal(a.Error)
+		}
+		want++
+		check("the writer after its own write", false)
+		must(t, w.Add(t.Context(), []backend.Record{record(fmt.Sprint("ours beside", i), "words", 1, 0)}))
+		want++
+		check("the writer after ours", false)
+		check("the reader after both", true)
+	}
+	must(t, p.end())
+	n, err := drawers(t, open(t, dir)).Count(t.Context(), backend.Filter{})
+	must(t, err)
+	if n != int64(want) {
+		t.Errorf("%d records afterwards, want %d", n, want)
+	}
+	sound(t, dir)
+}

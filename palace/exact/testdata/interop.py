@@ -1,7 +1,7 @@
-"""Plays a list of steps against MemPalace's own sqlite_exact backend and prints what it answered.
+"""Plays steps against MemPalace's own sqlite_exact backend and prints what it answers to each.
 
-Reads one JSON document on standard input: {"steps": [{"palace": ..., "op": ..., "args": ...}, ...]}. MemPalace keeps
-its locks under $HOME, which should be a scratch one.
+Reads JSON lines on standard input: {"palace": ..., "collection": ..., "op": ..., "args": ...}, and keeps its handles
+until the input ends. MemPalace keeps its locks under $HOME, which should be a scratch one.
 """
 import json
 import sys
@@ -44,11 +44,10 @@ def play(step):
     return getattr(c, op)(**args)
 
 
-answers = []
-for step in json.load(sys.stdin)["steps"]:
+for line in sys.stdin:
     try:
-        answers.append({"answer": play(step)})
+        answer = {"answer": play(json.loads(line))}
     except Exception as e:
-        answers.append({"error": f"{type(e).__name__}: {e}"})
+        answer = {"error": f"{type(e).__name__}: {e}"}
+    print(json.dumps(answer), flush=True)
 backend.close()
-json.dump(answers, sys.stdout)
