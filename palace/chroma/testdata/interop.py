@@ -8,8 +8,6 @@ import sqlite3
 import sys
 import time
 
-import chromadb
-
 
 def check(path):
     """What SQLite of this Python says of the database; empty when all is well."""
@@ -84,7 +82,10 @@ def main():
             if step["op"] == "mempalace":
                 answers.append({"answer": mempalace(plan["dir"], step)})
                 continue
-            client = client or chromadb.PersistentClient(plan["dir"])
+            if client is None:
+                import chromadb  # takes seconds, and not every plan needs it
+
+                client = chromadb.PersistentClient(plan["dir"])
             answers.append({"answer": answer(client, step)})
         except Exception as e:  # the caller judges whether that was right
             answers.append({"error": f"{type(e).__name__}: {e}"})
