@@ -50,9 +50,9 @@ func (a *app) tellClose(o *closing.Outcome) error {
 	case o.Unsure():
 		writeLine(a.out, "Nobody is seen with it any more, but not all can be seen from here.")
 	case len(o.Asked) == 0:
-		writeLine(a.out, "Nobody has it open for writing.")
+		writeLine(a.out, "Nobody is seen to have it open for writing.")
 	default:
-		writeLine(a.out, "Closed. It was let go of, and nobody came back.")
+		writeLine(a.out, "Closed. It was let go of, and nobody was seen to come back.")
 	}
 	a.printLock(lockOf(o.Lock))
 	return nil
