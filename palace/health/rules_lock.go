@@ -61,7 +61,7 @@ func holderFindings(l locks.PalaceLock, palace string) []Finding {
 		Code: LockHeld, Severity: Info, Subject: palace,
 		Cause:    "held by " + who + "; other writers are refused until it lets go",
 		Evidence: evidence,
-		Remedy:   &Remedy{Action: "wait for it, or end it where it was started", Reason: "a lock is never stolen: its holder may be in the middle of a write"},
+		Remedy:   &Remedy{Action: "wait for it, or castellan close", Reason: "a lock is never stolen: its holder may be in the middle of a write"},
 	}}
 	if l.Unlinked {
 		out = append(out, Finding{
@@ -87,7 +87,7 @@ func behaviour(h *locks.Holder, palace string) []Finding {
 			Code: HolderStuck, Severity: Warning, Subject: palace,
 			Cause:    fmt.Sprintf("the holder, PID %d, %s and keeps the lock", h.PID, words[h.State]),
 			Evidence: map[string]any{"pid": h.PID, "state": h.State},
-			Remedy:   &Remedy{Action: "end it where it was started", Reason: "it cannot let go by itself in this state"},
+			Remedy:   &Remedy{Action: "castellan close", Reason: "it cannot let go by itself in this state"},
 		})
 	} else if h.IdleSeconds != nil && *h.IdleSeconds >= idleAfter.Seconds() {
 		idle := time.Duration(*h.IdleSeconds * float64(time.Second))
@@ -95,7 +95,7 @@ func behaviour(h *locks.Holder, palace string) []Finding {
 			Code: HolderIdle, Severity: Warning, Subject: palace,
 			Cause:    fmt.Sprintf("the holder, PID %d (%s), has done nothing for %s and still keeps everybody else from writing", h.PID, h.Role, span(idle)),
 			Evidence: map[string]any{"pid": h.PID, "role": string(h.Role), "idle_seconds": int64(idle.Seconds())},
-			Remedy:   &Remedy{Action: "end it where it was started", Reason: "an MCP server keeps the lock from its first write until it exits"},
+			Remedy:   &Remedy{Action: "castellan close", Reason: "an MCP server keeps the lock from its first write until it exits"},
 		})
 	}
 	if h.Orphan {
@@ -103,7 +103,7 @@ func behaviour(h *locks.Holder, palace string) []Finding {
 			Code: HolderOrphan, Severity: Warning, Subject: palace,
 			Cause:    fmt.Sprintf("the program that started the holder, PID %d, has exited; nobody is left to stop it", h.PID),
 			Evidence: map[string]any{"pid": h.PID, "parents": parentNames(h.Parents)},
-			Remedy:   &Remedy{Action: "end it where it was started", Reason: "left alone it keeps the lock until it is done or killed"},
+			Remedy:   &Remedy{Action: "castellan close", Reason: "left alone it keeps the lock until it is done or killed"},
 		})
 	}
 	return out
