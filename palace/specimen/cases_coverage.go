@@ -18,7 +18,7 @@ func coverageCases() []Sickness {
 	return []Sickness{
 		{
 			Name: "capacity-frozen", Title: "index full and no longer growing", Case: "MemPalace #1222", Base: "empty", Effect: Wrong,
-			Story: "The index stopped at its capacity of 1,024 while drawers went on being filed: 1,475 of 2,500 cannot be found by meaning.",
+			Story: "The index stopped at its capacity of 1,024 while drawers went on being filed: 1,476 of 2,500 cannot be found by meaning.",
 			Apply: inTurn(generated(Spec{Rows: 2500, lostFrom: 1023, lostTo: 2499, RoomsPerWing: 3}), onIndex(func(x *index) error {
 				x.head.MaxElements = 1024
 				return nil
@@ -56,10 +56,10 @@ func coverageCases() []Sickness {
 		{
 			Name: "vectors-stale", Title: "drawers gone, vectors still there", Case: "MemPalace #1816", Base: "synced", Effect: Wrong,
 			Story: "25 drawers were deleted from SQLite by hand. Searches still find their vectors and have nothing to show.",
-			Apply: forgetRows("id <= 25"),
+			Apply: forgetRows("id IN (SELECT id FROM embeddings ORDER BY id LIMIT 25)"),
 		},
 		{
-			Name: "closets-sick", Title: "closets sick, drawers fine", Case: "MemPalace #1564", Base: "healthy", Effect: Refuses,
+			Name: "closets-sick", Title: "closets sick, drawers fine", Case: "MemPalace #1564", Base: "healthy", Effect: Wrong,
 			Story: "The closets' pickle has 0 bytes; nothing is wrong with the drawers.",
 			Apply: func(ctx context.Context, dir string) error {
 				ids, err := ask(ctx, dir, "SELECT {closets vector}")

@@ -23,8 +23,8 @@ func databaseCases() []Sickness {
 			Apply: statements("DELETE FROM embedding_fulltext_search_content WHERE id = 7"),
 		},
 		{
-			Name: "fts-missing", Title: "text index gone", Case: "MemPalace #1238", Base: "healthy", Effect: Wrong,
-			Story: "The full-text table's row in the schema is gone, its shadow tables are left. SQLite's quick_check says ok.",
+			Name: "fts-missing", Title: "text index gone", Case: "MemPalace #1238", Base: "healthy", Effect: Refuses,
+			Story: "The full-text table's row in the schema is gone, its shadow tables are left. SQLite's quick_check says ok. Reading goes on; after the first write nothing does.",
 			Apply: statements("PRAGMA writable_schema = ON", "DELETE FROM sqlite_master WHERE name = 'embedding_fulltext_search'"),
 		},
 		{
@@ -40,8 +40,8 @@ func databaseCases() []Sickness {
 			},
 		},
 		{
-			Name: "database-emptied", Title: "database of 0 bytes, index there", Case: "MemPalace #1893", Base: "synced", Effect: Loses,
-			Story: "The database was truncated, the segment directory still holds 2,540 vectors. Chroma would quietly begin a new palace here.",
+			Name: "database-emptied", Title: "database of 0 bytes, index there", Case: "MemPalace #1893", Base: "synced", Effect: Forgets,
+			Story: "The database was truncated, the segment directory still holds 2,540 vectors. Chroma quietly begins a new palace here.",
 			Apply: func(_ context.Context, dir string) error { return cut(filepath.Join(dir, Database), 0) },
 		},
 		{

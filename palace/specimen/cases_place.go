@@ -10,7 +10,7 @@ import (
 func placeCases() []Sickness {
 	return []Sickness{
 		{
-			Name: "directory-missing", Title: "no directory", Case: "MemPalace #1498", Base: "empty", Effect: Refuses,
+			Name: "directory-missing", Title: "no directory", Case: "MemPalace #1498", Base: "fresh", Effect: Forgets,
 			Story: "The configured palace has never been made, or its disk is not mounted.",
 			Apply: func(_ context.Context, dir string) error { return os.RemoveAll(dir) },
 		},
@@ -30,12 +30,12 @@ func placeCases() []Sickness {
 			Apply: func(_ context.Context, dir string) error { return os.Chmod(filepath.Join(dir, Database), 0) },
 		},
 		{
-			Name: "tilde-directory", Title: "a directory named ~", Case: "MemPalace #193", Base: "fresh", Effect: Refuses,
+			Name: "tilde-directory", Title: "a directory named ~", Case: "MemPalace #193", Base: "fresh", Effect: Forgets,
 			Story: "A tool did not expand ~ and made a directory of that name: the palace lies in ~/.mempalace/palace below this one.",
 			Apply: func(_ context.Context, dir string) error { return nest(dir, "~", ".mempalace", "palace") },
 		},
 		{
-			Name: "palace-one-below", Title: "one level too shallow", Case: "MemPalace #1454", Base: "fresh", Effect: Refuses,
+			Name: "palace-one-below", Title: "one level too shallow", Case: "MemPalace #1454", Base: "fresh", Effect: Forgets,
 			Story: "The path names the directory around the palace, not the palace.",
 			Apply: func(_ context.Context, dir string) error { return nest(dir, "palace") },
 		},

@@ -10,11 +10,16 @@ import (
 func schemaCases() []Sickness {
 	return []Sickness{
 		{
-			Name: "future-migration", Title: "made by a newer Chroma", Case: "Chroma: migrations", Base: "fresh", Effect: Refuses,
-			Story: "A newer Chroma has opened this palace and applied a migration that ours does not know.",
+			Name: "future-migration", Title: "made by a newer Chroma", Case: "Chroma: migrations", Base: "fresh", Effect: Works,
+			Story: "A newer Chroma has opened this palace and applied a migration that ours does not know. Chroma 1.5.9 takes no notice.",
 			Apply: statements(`INSERT INTO migrations(dir, version, filename, sql, hash)
 				VALUES('sysdb', 11, '00011-collection-shards.sqlite.sql', 'ALTER TABLE collections ADD COLUMN shards INTEGER;', '0123456789abcdef0123456789abcdef')`,
 				"ALTER TABLE collections ADD COLUMN shards INTEGER"),
+		},
+		{
+			Name: "migration-altered", Title: "migration of another text", Case: "Chroma: migrations", Base: "fresh", Effect: Refuses,
+			Story: "A recorded migration is not the one that Chroma has under that number: a fork of Chroma made this palace.",
+			Apply: statements("UPDATE migrations SET hash = '0123456789abcdef0123456789abcdef', sql = sql || '-- forked' WHERE dir = 'metadb' AND version = 5"),
 		},
 		{
 			Name: "future-column", Title: "a column we do not know", Case: "Chroma: schema_str came in 1.2", Base: "fresh", Effect: Works,

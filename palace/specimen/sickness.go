@@ -9,17 +9,18 @@ import (
 
 // Effect is what happens to somebody who goes on using a palace with Chroma
 // (seen with chromadb 1.5.9): the worst of opening, counting, getting,
-// querying and writing once.
+// querying and writing one drawer.
 type Effect string
 
 // The effects, mildest first.
 const (
-	Works    Effect = "works"                       // every answer is right
-	Wrong    Effect = "wrong answers"               // some are missing, stale or an error
-	Swallows Effect = "swallows writes"             // a write is accepted and never seen again
-	Refuses  Effect = "refuses"                     // every answer is an error, or there is nothing to open
-	Loses    Effect = "loses vectors on next write" // the only copy of vectors is destroyed
-	Crashes  Effect = "crashes"                     // the whole process dies
+	Works    Effect = "works"                    // every answer is right
+	Wrong    Effect = "wrong answers"            // some are missing, stale or an error
+	Swallows Effect = "swallows writes"          // a write is accepted and never seen again
+	Refuses  Effect = "refuses"                  // every answer is an error, at the latest after one write
+	Forgets  Effect = "begins an empty palace"   // it makes a new one there and says nothing
+	Loses    Effect = "loses vectors on opening" // the first question already destroys the only copy of vectors
+	Crashes  Effect = "crashes"                  // it reads memory out of bounds: the process dies, or worse, does not
 )
 
 // Sickness is a state in which people really found a palace. Some are no
