@@ -12,8 +12,9 @@ type Writer interface {
 	// knows is the engine's: Chroma leaves the stored record as it is,
 	// sqlite_exact refuses the call.
 	Add(ctx context.Context, list []Record) error
-	// Upsert files new records and merges the others: a document, a URI or a
-	// metadata key that a record does not name stays.
+	// Upsert files new records and changes the others. Chroma merges: a
+	// document, a URI or a metadata key that a record does not name stays.
+	// sqlite_exact replaces the record whole.
 	Upsert(ctx context.Context, list []Record) error
 	// Update merges like Upsert but passes over unknown ids.
 	Update(ctx context.Context, list []Change) error
