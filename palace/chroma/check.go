@@ -65,6 +65,11 @@ func (p *Palace) CheckDatabase(ctx context.Context, copied bool, dir string) (Da
 		if c.Text, err = readTextPresence(ctx, q); err != nil {
 			return err
 		}
+		if len(damage) > 0 {
+			if c.Text.NULDocuments, err = countNULDocuments(ctx, q); err != nil {
+				return err
+			}
+		}
 		return compareText(ctx, q, &c.Text)
 	})
 	c.Text.Damage, c.Text.Checked = damage, c.Text.Present

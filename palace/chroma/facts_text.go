@@ -27,6 +27,11 @@ type TextFacts struct {
 	Damage []string
 	// Checked says that the check was run.
 	Checked bool
+	// NULDocuments counts documents that hold a NUL, asked for only where the
+	// check found something. Versions of SQLite index what follows a NUL
+	// differently, so the check calls a sound index of such documents damaged,
+	// and its word counts for nothing.
+	NULDocuments int64
 }
 
 func readTextPresence(ctx context.Context, q querier) (TextFacts, error) {
@@ -66,4 +71,9 @@ func compareText(ctx context.Context, q querier, f *TextFacts) error {
 		*ask.into = &n
 	}
 	return nil
+}
+
+func countNULDocuments(ctx context.Context, q querier) (n int64, err error) {
+	err = q.QueryRowContext(ctx, "SELECT count(*) FROM embedding_metadata WHERE key = 'chroma:document' AND instr(string_value, char(0)) > 0").Scan(&n)
+	return n, err
 }

@@ -95,6 +95,7 @@ const (
 	BtreeDamaged     Code = "btree-damaged"
 	FTSDamaged       Code = "fts-damaged"
 	FTSDisagrees     Code = "fts-disagrees"
+	FTSUnchecked     Code = "fts-unchecked"
 	FTSMissing       Code = "fts-missing"
 	HotJournal       Code = "hot-journal"
 	WALUnread        Code = "wal-unread"

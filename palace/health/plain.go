@@ -35,6 +35,14 @@ func be(n int64) string {
 	return "are"
 }
 
+// have is the other verb that goes with a number.
+func have(n int64) string {
+	if n == 1 {
+		return "has"
+	}
+	return "have"
+}
+
 func size(bytes int64) string {
 	if bytes < 0 {
 		bytes = 0

@@ -134,7 +134,14 @@ func textFindings(path string, t chroma.TextFacts) []Finding {
 		}}
 	}
 	var out []Finding
-	if len(t.Damage) > 0 {
+	switch {
+	case len(t.Damage) > 0 && t.NULDocuments > 0:
+		out = append(out, Finding{
+			Code: FTSUnchecked, Severity: Info, Subject: path,
+			Cause:    fmt.Sprintf("whether the full-text index is sound cannot be told: %s a NUL character, which versions of SQLite index differently", count(t.NULDocuments, "document")+" "+have(t.NULDocuments)),
+			Evidence: map[string]any{"sqlite": t.Damage, "documents_with_nul": t.NULDocuments},
+		})
+	case len(t.Damage) > 0:
 		out = append(out, Finding{
 			Code: FTSDamaged, Severity: Bad, Subject: path,
 			Cause:    "the full-text index is damaged; the drawers are intact",
