@@ -12,7 +12,7 @@ import (
 // that nobody owns, with every file well-formed.
 func coverageCases() []Sickness {
 	generated := func(s Spec) apply {
-		s.DocumentChars, s.Dimension = 120, 32
+		s.DocumentChars, s.Dimension = 120, 64
 		return func(ctx context.Context, dir string) error { return Generate(ctx, dir, s) }
 	}
 	return []Sickness{

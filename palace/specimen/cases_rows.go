@@ -28,7 +28,7 @@ func rowCases() []Sickness {
 			Name: "ten-thousand-wall", Title: "more than 10,000 drawers", Case: "MemPalace #1208", Base: "empty", Healthy: true, Effect: Works,
 			Story: "The small wings were filed last. Whoever reads the first 10,000 rows never sees them.",
 			Apply: func(ctx context.Context, dir string) error {
-				return Generate(ctx, dir, Spec{Rows: 10012, Dimension: 32, DocumentChars: 80, Queued: 12, SmallWings: 6})
+				return Generate(ctx, dir, Spec{Rows: 10012, Dimension: 64, DocumentChars: 80, Queued: 12, SmallWings: 6})
 			},
 		},
 		{

@@ -43,7 +43,10 @@ func knownOf(t *testing.T, s Sickness, dir string) (k known) {
 	} else if isPalace(dir) {
 		k = knownOfGenerated(t, dir)
 	}
-	k.Gone = []string{} // JSON null is no list
+	if k.Words == nil { // JSON null is no list
+		k.Words = []pair[string]{}
+	}
+	k.Gone = []string{}
 	if !isPalace(dir) {
 		return k
 	}
@@ -98,6 +101,7 @@ func knownOfGenerated(t *testing.T, dir string) (k known) {
 		source.row(i, v)
 		k.Vectors = append(k.Vectors, pair[[]float32]{ids[i], v})
 	}
+	k.Words = wordsOf(t, dir)
 	return k
 }
 
@@ -135,12 +139,18 @@ func knownOfSample(t *testing.T, dir string) known {
 	for _, id := range lines(t, dir, drawerIDs) {
 		k.Vectors = append(k.Vectors, pair[[]float32]{id, vectors[id]})
 	}
+	k.Words = wordsOf(t, dir)
+	return k
+}
+
+// wordsOf is how some drawers' texts begin.
+func wordsOf(t *testing.T, dir string) (words []pair[string]) {
 	for _, row := range lines(t, dir, `SELECT embedding_id, substr(string_value, 1, 60) FROM embedding_metadata m
 		JOIN embeddings e ON e.id = m.id WHERE key = 'chroma:document' AND e.id IN (2, 4, 7, 8)`) {
 		id, text, _ := strings.Cut(row, "|")
-		k.Words = append(k.Words, pair[string]{id, text})
+		words = append(words, pair[string]{id, text})
 	}
-	return k
+	return words
 }
 
 func floats(t *testing.T, b []byte) []float32 {

@@ -82,7 +82,7 @@ func (s session) effect(t *testing.T, k known, well probed) Effect {
 		if len(k.Vectors) > 0 {
 			f := value[found](t, p, "search")
 			// An approximate search may miss one in a hundred.
-			right = right && f.Ghosts == 0 && f.Found*100 >= (f.Known-len(k.Gone))*99
+			right = right && f.Known == len(k.Vectors) && f.Ghosts == 0 && f.Found*100 >= (f.Known-len(k.Gone))*99
 			right = right && value[int](t, p, "first query") >= min(10, n) && p.ok("filtered query")
 			right = right && (len(k.Gone) > 0 || value[int](t, p, "words") == len(k.Words))
 			if d, ok := well.events["distance"]; ok && d.OK {

@@ -10,7 +10,9 @@ import (
 type Spec struct {
 	// Rows is the number of drawers.
 	Rows int
-	// Dimension of the vectors; 384 if zero.
+	// Dimension of the vectors; 384 if zero. With fewer than about 50 the
+	// index is still valid, but its clusters overlap and a search in it misses
+	// much.
 	Dimension int
 	// DocumentChars is the length of each document in characters; 800 if zero,
 	// which is what MemPalace cuts files into.

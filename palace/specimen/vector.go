@@ -11,7 +11,9 @@ import (
 const fanout = 16
 
 // vectors makes unit vectors in clusters of clusters: the vector of row i is
-// the normalised sum of one random direction for each of i, i/16, i/256, ...
+// the normalised sum of one random direction for each of i, i/16, i/256, ...,
+// each with twice the variance of the one before, so that a larger cluster is
+// never mistaken for another because of what differs inside it.
 // Rows next to each other are alike, as chunks of one file are, and who is
 // whose neighbour is known without comparing anything.
 type vectors struct {
@@ -46,8 +48,9 @@ func (v *vectors) row(i int, dst []float32) {
 			v.at[l-1] = -1
 		}
 		r := rand.New(rand.NewPCG(v.seed, uint64(l)<<56|uint64(cluster)))
+		scale := math.Pow(2, float64(l)/2)
 		for d := range v.sums[l] {
-			v.sums[l][d] = v.sums[l+1][d] + r.NormFloat64()
+			v.sums[l][d] = v.sums[l+1][d] + float64(scale*r.NormFloat64())
 		}
 	}
 	var square float64
