@@ -155,7 +155,10 @@ var expected = map[string]expectation{
 }
 
 func TestEverySpecimenGetsTheRightAnswer(t *testing.T) {
-	for _, s := range specimen.All() {
+	for i, s := range specimen.All() {
+		if testing.Short() && i%6 != 0 {
+			continue
+		}
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
 			if os.Geteuid() == 0 && strings.HasSuffix(s.Name, "-forbidden") {

@@ -24,7 +24,10 @@ func made(t *testing.T, s Sickness) string {
 func TestEverySpecimenIsTheSameEachTimeAndStaysInItsDirectory(t *testing.T) {
 	t.Parallel()
 	var names []string
-	for _, s := range All() {
+	for i, s := range All() {
+		if testing.Short() && i%6 != 0 {
+			continue
+		}
 		names = append(names, s.Name)
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
