@@ -46,7 +46,7 @@ func FuzzOpen(f *testing.F) {
 		if err := file.Close(); err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		defer cancel()
 		askEverything(ctx, dir)
 		if ctx.Err() != nil {

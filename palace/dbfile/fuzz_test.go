@@ -53,7 +53,7 @@ func FuzzOpen(f *testing.F) {
 			}
 		}
 		before := stateOf(t, dir, true)
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		defer cancel()
 
 		var was, is runtime.MemStats
