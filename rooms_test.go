@@ -39,6 +39,7 @@ var rooms = map[string][]string{
 	"palace/embed":    {"palace/simd"},
 	"palace/search":   {"palace/backend", "palace/hnswlib", "palace/embed", "palace/simd"},
 	"palace/action":   {"palace", "locks"},
+	"palace/change":   {"palace", "palace/backend", "palace/queue", "palace/action", "locks"},
 	"palace/mine":     {"palace", "palace/backend", "palace/action", "palace/embed", "locks"},
 	"palace/repair":   {"palace", "palace/backend", "palace/action", "palace/health", "palace/chroma", "palace/dbfile", "palace/hnswlib", "palace/search", "palace/embed", "locks"},
 	"palace/transfer": {"palace", "palace/backend", "palace/action"},

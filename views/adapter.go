@@ -8,6 +8,7 @@ import (
 
 	"castellan/locks"
 	"castellan/palace"
+	"castellan/palace/action"
 	"castellan/palace/backend"
 	"castellan/palace/chroma"
 	"castellan/palace/health"
@@ -19,6 +20,7 @@ type CoreOptions struct {
 	Manager  *palace.Manager
 	Observer *locks.Observer
 	Examiner *health.Examiner
+	Runner   *action.Runner
 	Flag     string
 	Extra    []string
 }

@@ -19,9 +19,6 @@ import (
 // longestWait bounds --wait and --watch.
 const longestWait = time.Hour
 
-// letGo is how long the program waits, at its end, for a run that is stopped.
-const letGo = 10 * time.Second
-
 type closeFlags struct {
 	wait, watch                   time.Duration
 	kill, pauseHooks, resumeHooks bool
@@ -141,7 +138,7 @@ func (a *app) close(ctx context.Context, f closeFlags) error {
 // runClose conducts the run and tells its outcome, also when it was
 // interrupted.
 func (a *app) runClose(ctx context.Context, act *closing.Action, plan action.Plan, state string) error {
-	runner := action.NewRunner(action.Options{Now: a.now, StateDir: state})
+	runner := action.NewRunner(action.Options{Now: a.now, StateDir: state, Locker: action.PalaceLocks{}})
 	run, err := runner.Start(ctx, act, plan)
 	if err != nil {
 		return err

@@ -31,7 +31,10 @@ func (a *app) eyes(home string) eyes {
 		}
 	}
 	e := eyes{
-		manager:  palace.NewManager(palace.Options{Home: home, Env: env, Now: a.now}),
+		manager: palace.NewManager(palace.Options{Home: home, Env: env, Now: a.now,
+			// It answers within a write, so it waits for no second sample.
+			Watch: locks.NewObserver(locks.Options{Home: home, Now: a.now, Getenv: env, SampleInterval: -1}),
+		}),
 		observer: locks.NewObserver(locks.Options{Home: home, Now: a.now, Getenv: env}),
 	}
 	e.examiner = health.NewExaminer(health.Options{Manager: e.manager, Observer: e.observer, Version: buildVersion().Castellan, Now: a.now})

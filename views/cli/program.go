@@ -13,6 +13,7 @@ import (
 
 	"castellan/locks"
 	"castellan/palace"
+	"castellan/palace/action"
 	"castellan/palace/health"
 
 	"github.com/charmbracelet/x/term"
@@ -37,6 +38,9 @@ type ScreenOptions struct {
 	Manager  *palace.Manager
 	Observer *locks.Observer
 	Examiner *health.Examiner
+	// Runner does what changes a palace; whoever started the screens waits for
+	// its runs when they have ended.
+	Runner *action.Runner
 	// Palace is the one that was named; empty shows all that are found.
 	Palace string
 	// Home is whose palaces they are.

@@ -136,6 +136,7 @@ func (a *app) onTerminal() bool { return isTerminal(a.In) && isTerminal(a.Out) }
 func (a *app) screens(ctx context.Context, home string) error {
 	e := a.eyes(home)
 	defer a.shut(e)
+	lockHome := home
 	if home == "" {
 		// Without a home the paths are shown whole.
 		home, _ = os.UserHomeDir()
@@ -148,8 +149,14 @@ func (a *app) screens(ctx context.Context, home string) error {
 		}
 		named = abs
 	}
+	runner, err := a.runner(lockHome)
+	if err != nil {
+		// Looking needs none, and most of what is done here is looking.
+		a.log.Warn("no state is kept", "error", err)
+	}
+	defer a.endRuns(runner)
 	return a.Screens(ctx, ScreenOptions{
-		Manager: e.manager, Observer: e.observer, Examiner: e.examiner,
+		Manager: e.manager, Observer: e.observer, Examiner: e.examiner, Runner: runner,
 		Palace: named, Home: home, Theme: a.flags.theme, Version: buildVersion().Castellan,
 		ReadOnly: a.flags.readOnly, Plain: a.flags.plain, In: a.In, Out: a.Out, Log: a.log,
 	})

@@ -30,7 +30,7 @@ func TestScreensGetTheGlobalFlags(t *testing.T) {
 		t.Fatalf("exit code %d: %s", code, errs.String())
 	}
 	if got == nil || got.Palace != filepath.Join(dir, "somewhere") || got.Theme != "dark" || !got.ReadOnly || !got.Plain ||
-		got.In != io.Reader(in) || got.Out != io.Writer(&out) || got.Manager == nil || got.Observer == nil || got.Examiner == nil {
+		got.In != io.Reader(in) || got.Out != io.Writer(&out) || got.Manager == nil || got.Observer == nil || got.Examiner == nil || got.Runner == nil {
 		t.Fatalf("%+v", got)
 	}
 	// What is no terminal carries the plain form only.
