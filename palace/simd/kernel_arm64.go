@@ -1,0 +1,21 @@
+package simd
+
+// features: every arm64 machine that Go runs on has NEON.
+type features struct{ neon bool }
+
+func detect() features { return features{neon: true} }
+
+func kernels() []candidate {
+	return []candidate{
+		{kernel{"NEON", dotNEON, l2NEON, dotsNEON}, func(f features) bool { return f.neon }},
+	}
+}
+
+//go:noescape
+func dotNEON(a, b *float32, n int) float32
+
+//go:noescape
+func l2NEON(a, b *float32, n int) float32
+
+//go:noescape
+func dotsNEON(dst, q, r *float32, n, rows int)
