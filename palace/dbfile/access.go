@@ -27,6 +27,8 @@ func (f Facts) access() Access {
 		return AccessImmutable
 	case !wal:
 		return AccessRO
+	case f.deserted:
+		return AccessImmutable
 	case f.WAL.Present && f.SHM.Present && (f.WAL.Size == 0 || f.soundLog):
 		// Also right if everybody who had it open has died: finding nobody, SQLite builds the index of the log in memory.
 		// But of a log with a broken header it tries that a hundred times, ten seconds long, and gives up.
@@ -74,6 +76,9 @@ func (d *DB) check() error {
 	case AccessWAL:
 		if parts.wal == nil || parts.shm == nil {
 			return stale("its -wal or -shm is gone", nil)
+		}
+		if d.file.deserted(p.real, parts) {
+			return stale("its writer died before its log held anything", nil)
 		}
 	case AccessImmutable:
 		now, err := stampOf(p, parts)

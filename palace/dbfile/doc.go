@@ -15,7 +15,7 @@
 //
 //     rollback journal, none hot          mode=ro
 //     WAL, -wal and -shm both there       mode=ro and readonly_shm=1, which leaves -shm alone; without it -shm is written
-//     WAL, nothing in -wal to be read     immutable=1; mode=ro would create the sidecars
+//     WAL, nothing in -wal to be read     immutable=1; mode=ro would create the sidecars, or look for ten seconds
 //     hot journal, or frames in a -wal    a private copy, recovered there, never in place
 //     whose -shm is missing
 //

@@ -29,6 +29,7 @@ type Facts struct {
 
 	stamp     Stamp
 	soundLog  bool  // the log has a valid header
+	deserted  bool  // the log is bare, and nobody has its index open
 	hotExtent int64 // bytes the database has after a rollback, as the journal claims
 }
 
@@ -106,6 +107,7 @@ func look(ctx context.Context, path string) (*file, Facts, error) {
 			return f, facts, err
 		}
 		facts.WALFrames, facts.soundLog = log.frames, log.sound
+		facts.deserted = facts.SHM.Present && f.deserted(p.real, parts)
 	}
 	j, err := f.journalOf(p.real)
 	if err != nil {

@@ -18,6 +18,10 @@ const (
 	pendingByte = 0x40000000
 	sharedFirst = pendingByte + 2
 	sharedSize  = 510
+
+	// deadMansSwitch is the byte of a -shm that everybody who has it open keeps locked: behind the index header
+	// and the locks of readers and writers (UNIX_SHM_DMS in os_unix.c).
+	deadMansSwitch = (22+8)*4 + 8
 )
 
 func idOfInfo(info fs.FileInfo) FileID {
@@ -52,6 +56,14 @@ func foreignWriter(f *os.File) bool {
 	lock := unix.Flock_t{Type: unix.F_RDLCK, Start: pendingByte, Len: 2 + sharedSize}
 	err := onDescriptor(f, func(fd uintptr) error { return unix.FcntlFlock(fd, unix.F_GETLK, &lock) })
 	return err == nil && lock.Type != unix.F_UNLCK
+}
+
+// attended reports whether another process has the -shm open, by the lock that each keeps on its dead man's switch,
+// or that this cannot be told.
+func attended(shm *os.File) bool {
+	lock := unix.Flock_t{Type: unix.F_WRLCK, Start: deadMansSwitch, Len: 1}
+	err := onDescriptor(shm, func(fd uintptr) error { return unix.FcntlFlock(fd, unix.F_GETLK, &lock) })
+	return err != nil || lock.Type != unix.F_UNLCK
 }
 
 func onDescriptor(f *os.File, do func(fd uintptr) error) error {

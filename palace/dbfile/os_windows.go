@@ -64,6 +64,10 @@ func allocated(path string, info fs.FileInfo) int64 {
 	return std.AllocationSize
 }
 
+// attended answers no without asking: locking the byte, the one way to ask here, would keep a newcomer out. Whoever
+// has the -shm open and writes makes a handle stale all the same.
+func attended(*os.File) bool { return false }
+
 // foreignWriter reports whether somebody holds PENDING or RESERVED. Windows has no way to ask, so the bytes are
 // locked for an instant, which is exactly what every SQLite reader does to learn the same thing.
 func foreignWriter(f *os.File) bool {

@@ -24,6 +24,7 @@ type file struct {
 	id     FileID
 	raw    *os.File
 	parked []*os.File // opened by a look that lost a race; they wait for the same moment
+	index  *os.File   // the -shm, once somebody had to ask who has it open; closed like raw
 
 	// Guarded by registry.mu.
 	users   int
@@ -85,6 +86,9 @@ func (r *registry) release(f *file) {
 	}
 	delete(r.files, f.id)
 	f.raw.Close()
+	if f.index != nil {
+		f.index.Close()
+	}
 	for _, p := range f.parked {
 		p.Close()
 	}

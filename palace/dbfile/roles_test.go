@@ -9,15 +9,16 @@ import (
 	"time"
 )
 
+var roles = map[string]func(*sql.DB) (answer func(string) string, err error){
+	"exclusive": playExclusive,
+	"hot":       playHot,
+	"wal":       playWAL,
+	"mover":     playMover,
+	"cycler":    playCycler,
+}
+
 // play is the other process. It says ready, then answers one line for every line it is asked, until its input ends.
 func play(role, path string) int {
-	roles := map[string]func(*sql.DB) (answer func(string) string, err error){
-		"exclusive": playExclusive,
-		"hot":       playHot,
-		"wal":       playWAL,
-		"mover":     playMover,
-		"cycler":    playCycler,
-	}
 	db, err := sql.Open("sqlite", dsn(path, "mode=rw", "_pragma=busy_timeout(5000)"))
 	if err != nil {
 		return complain(err)
