@@ -125,6 +125,12 @@ func (o *Observer) look(ctx context.Context, targets []Target, l listing, source
 	}
 	a := assembly{o: o, listing: l, sight: seen, palaces: q.palaces, known: map[int]*Process{}}
 	s := Survey{At: o.now(), Directory: l.dir, Hidden: len(seen.hidden)}
+	for i, pids := range seen.reach {
+		if s.reach == nil {
+			s.reach = map[string][]int{}
+		}
+		s.reach[targets[i].Path] = pids
+	}
 	s.PalaceLocks = a.palaceLocks(targets)
 	s.Sources = a.sourceLocks()
 	s.Openers = a.openers(s.PalaceLocks)

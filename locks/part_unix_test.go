@@ -95,16 +95,21 @@ type seen struct {
 	Command    string
 	Hidden     int
 	Openers    int
+	Reach      []int // the hidden ones that could have the palace open
 	Gaps       []string
 }
 
 func (p part) look() error {
 	home, palace, _ := strings.Cut(p.Survey, "\x00")
-	v, err := observe(home, Options{}).Palace(context.Background(), Target{Path: palace})
+	all, err := observe(home, Options{}).Survey(context.Background(), []Target{{Path: palace}})
 	if err != nil {
 		return err
 	}
-	s := seen{State: string(v.Lock.State), Why: v.Lock.Why, Hidden: v.Hidden, Openers: len(v.Openers)}
+	v := all.Palace(palace)
+	s := seen{State: string(v.Lock.State), Why: v.Lock.Why, Hidden: all.Hidden, Openers: len(v.Openers), Reach: all.reach[palace]}
+	if v.Hidden != len(s.Reach) {
+		return fmt.Errorf("%d processes are counted that could have the palace open: %v", v.Hidden, s.Reach)
+	}
 	if h := v.Lock.Holder; h != nil {
 		s.PID, s.Identity, s.Command = h.PID, h.Identity, h.Command
 	}

@@ -32,6 +32,7 @@ func (o *Observer) scan(ctx context.Context, q query) (*sight, error) {
 		return nil, err
 	}
 	s.settle()
+	s.reach = s.reachers()
 	return s.sight, nil
 }
 

@@ -4,6 +4,7 @@ package locks
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -13,6 +14,7 @@ func (o *Observer) scan(ctx context.Context, _ query) (*sight, error) {
 	s := newSight()
 	s.blind = "this operating system does not show who holds a lock"
 	s.allHidden = true
+	s.gaps = append(s.gaps, errors.New("this operating system does not show which files a process has open: whoever has a palace open is missing"))
 	return s, ctx.Err()
 }
 

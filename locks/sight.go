@@ -15,6 +15,7 @@ type sight struct {
 	unlinked map[string]*lockSight
 	files    []openFile
 	hidden   map[int]bool // processes whose open files could not be looked at
+	reach    [][]int      // for each of query.palaces: those of hidden that could have it open
 	// allHidden: no process at all could be looked at.
 	allHidden bool
 	gaps      []error

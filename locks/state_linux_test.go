@@ -216,6 +216,12 @@ func TestWithoutALockDirectoryNothingIsMade(t *testing.T) {
 // asNobody plays a part as a user who may read no descriptor of ours.
 func asNobody(t *testing.T, home string, p part) *actor {
 	t.Helper()
+	return asUser(t, home, syscall.Credential{Uid: 65534, Gid: 65534}, p, "looker")
+}
+
+// asUser plays a part with the rights of somebody else.
+func asUser(t *testing.T, home string, who syscall.Credential, p part, argv ...string) *actor {
+	t.Helper()
 	for dir := home; strings.HasPrefix(dir, realpath(os.TempDir())+"/"); dir = filepath.Dir(dir) {
 		if err := os.Chmod(dir, 0o755); err != nil {
 			t.Fatal(err)
@@ -231,8 +237,7 @@ func asNobody(t *testing.T, home string, p part) *actor {
 	if err := os.Link(self, binary); err != nil && !errors.Is(err, fs.ErrExist) {
 		t.Skipf("the test binary cannot be put where others may run it: %v", err)
 	}
-	cmd := &exec.Cmd{Path: binary, Args: []string{"looker"}, Dir: "/", SysProcAttr: &syscall.SysProcAttr{
-		Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}}
+	cmd := &exec.Cmd{Path: binary, Args: argv, Dir: "/", SysProcAttr: &syscall.SysProcAttr{Credential: &who}}
 	return startActor(t, cmd, p)
 }
 

@@ -59,10 +59,13 @@ type Survey struct {
 	HookSlots   []HookSlot
 
 	// Hidden counts processes whose open files could not be looked at: others'
-	// processes, mostly. With Hidden above 0 the openers may be incomplete.
+	// processes, mostly. With Hidden above 0 the openers may be incomplete; see
+	// PalaceView.Hidden for the processes that matter.
 	Hidden int
 	// Gaps says what else could not be read, each with its subject.
 	Gaps []error
+
+	reach map[string][]int // by target: the processes that PalaceView.Hidden counts
 }
 
 // PalaceLock is one palace lock file, or the place where a target's would be.
@@ -126,8 +129,13 @@ type PalaceView struct {
 	// Others are the palace's locks under its other keys.
 	Others  []PalaceLock
 	Openers []Opener
-	Hidden  int
-	Gaps    []error
+	// Hidden counts processes whose open files could not be looked at and that
+	// could have this palace open: by the rights that they have, and because
+	// they could be a MemPalace or a Chroma. Other people's processes and the
+	// system's daemons are mostly neither. Where that cannot be told, it is
+	// Survey.Hidden.
+	Hidden int
+	Gaps   []error
 }
 
 // Palace picks what concerns the target with this path. A path that was not
@@ -135,6 +143,9 @@ type PalaceView struct {
 func (s Survey) Palace(path string) PalaceView {
 	v := PalaceView{At: s.At, Hidden: s.Hidden, Gaps: s.Gaps, Lock: PalaceLock{
 		Palace: path, State: StateUnknown, Why: fmt.Sprintf("%s was not looked at", path)}}
+	if pids, ok := s.reach[path]; ok {
+		v.Hidden = len(pids)
+	}
 	first := true
 	for _, l := range s.PalaceLocks {
 		switch {
