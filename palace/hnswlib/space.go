@@ -2,7 +2,8 @@ package hnswlib
 
 import (
 	"fmt"
-	"math"
+
+	"castellan/palace/simd"
 )
 
 // Space is the measure of a collection. It is not in the files: Chroma keeps it
@@ -40,16 +41,16 @@ func ParseSpace(name string) (Space, error) {
 // distance may be kept from either side.
 func (s Space) distance(a, b []float32) float32 {
 	if s == L2 {
-		return squared(a, b)
+		return simd.L2(a, b)
 	}
-	return 1 - dot(a, b)
+	return 1 - simd.Dot(a, b)
 }
 
 // normalize writes the unit vector of v into dst and returns the norm of v: in
 // float32 and with the tiny addition of Chroma's fork, so that a vector of zeros
 // stays one.
 func normalize(dst, v []float32) float32 {
-	norm := float32(math.Sqrt(float64(dot(v, v))))
+	norm := simd.Norm(v)
 	scale := 1 / (norm + 1e-30)
 	for i, x := range v {
 		dst[i] = x * scale
@@ -60,6 +61,6 @@ func normalize(dst, v []float32) float32 {
 // finite reports whether v has neither NaN nor infinities, and a square sum
 // that float32 can hold: one such vector unsettles every order it is part of.
 func finite(v []float32) bool {
-	sum := dot(v, v)
+	sum := simd.Dot(v, v)
 	return sum-sum == 0
 }
