@@ -16,8 +16,12 @@ type Coverage struct {
 	Queued int64
 	// Searchable are live ids that a vector search reaches.
 	Searchable int64
-	// Missing are live ids that it does not; nobody has their vector.
+	// Missing are live ids that it does not: nobody has their vector, or no path
+	// in the index leads to it.
 	Missing int64
+	// Unreachable are those of the missing whose vector is in the index with no
+	// path to it from the entry point. Looked for in full depth only.
+	Unreachable int64
 	// Stale ids are reachable but no longer live.
 	Stale int64
 	// MissingIDs and StaleIDs hold the first few, in id order, as evidence.
@@ -33,7 +37,16 @@ const (
 	inIndex reach = 1 << iota
 	inQueue
 	alive
+	// hidden: in the index, and no path leads there. It says something of inIndex
+	// only, so a replayed write need not take it away.
+	hidden
 )
+
+// somewhere are the places a vector can be.
+const somewhere = inIndex | inQueue
+
+// found reports whether a search comes upon it.
+func (r reach) found() bool { return r&inQueue != 0 || r&(inIndex|hidden) == inIndex }
 
 // coverage collects the sets. The index comes first, then the queue in
 // sequence order, then every live id.
@@ -45,6 +58,7 @@ type coverage struct {
 	live    int64
 	missing []string
 	lost    int64
+	hiding  int64 // of the lost
 }
 
 func newCoverage(size int) *coverage {
@@ -59,7 +73,7 @@ func (c *coverage) reset() {
 	}
 	c.ids, c.reach = c.ids[:c.indexed], c.reach[:c.indexed]
 	for i := range c.reach {
-		c.reach[i] = inIndex
+		c.reach[i] = inIndex | c.reach[i]&hidden
 	}
 	c.forgetLive()
 }
@@ -69,7 +83,7 @@ func (c *coverage) forgetLive() {
 	for i := range c.reach {
 		c.reach[i] &^= alive
 	}
-	c.live, c.lost, c.missing = 0, 0, nil
+	c.live, c.lost, c.hiding, c.missing = 0, 0, 0, nil
 }
 
 func (c *coverage) at(id string) uint32 {
@@ -83,8 +97,12 @@ func (c *coverage) at(id string) uint32 {
 	return i
 }
 
-func (c *coverage) addIndexed(id string) {
-	c.reach[c.at(id)] |= inIndex
+func (c *coverage) addIndexed(id string, hide bool) {
+	i := c.at(id)
+	c.reach[i] |= inIndex
+	if hide {
+		c.reach[i] |= hidden
+	}
 	c.indexed++
 }
 
@@ -94,7 +112,7 @@ func (c *coverage) addIndexed(id string) {
 func (c *coverage) replay(op Operation, id string, vector bool) {
 	if op == OpDelete {
 		if i, ok := c.slot[id]; ok {
-			c.reach[i] = 0
+			c.reach[i] &= hidden
 		}
 		return
 	}
@@ -102,38 +120,44 @@ func (c *coverage) replay(op Operation, id string, vector bool) {
 		return
 	}
 	i, known := c.slot[id]
-	known = known && c.reach[i] != 0
+	known = known && c.reach[i]&somewhere != 0
 	switch op {
 	case OpAdd:
 		if !known {
-			c.reach[c.at(id)] = inQueue
+			c.wait(c.at(id))
 		}
 	case OpUpdate:
 		if known {
-			c.reach[i] = inQueue
+			c.wait(i)
 		}
 	case OpUpsert:
-		c.reach[c.at(id)] = inQueue
+		c.wait(c.at(id))
 	}
 }
+
+// wait notes that the newest vector of an id is that in the queue.
+func (c *coverage) wait(i uint32) { c.reach[i] = inQueue | c.reach[i]&hidden }
 
 // addLive takes a live id as SQLite hands it out; the bytes are not kept.
 func (c *coverage) addLive(id []byte) {
 	c.live++
 	i, ok := c.slot[string(id)]
-	if ok && c.reach[i] != 0 {
+	if ok && c.reach[i]&somewhere != 0 {
 		c.reach[i] |= alive
-		return
+		if c.reach[i].found() {
+			return
+		}
+		c.hiding++
 	}
 	c.lost++
 	c.missing = keepSmallest(c.missing, string(id))
 }
 
 func (c *coverage) result() Coverage {
-	r := Coverage{Live: c.live, Indexed: int64(c.indexed), Missing: c.lost, MissingIDs: c.missing}
+	r := Coverage{Live: c.live, Indexed: int64(c.indexed), Missing: c.lost, Unreachable: c.hiding, MissingIDs: c.missing}
 	for i, v := range c.reach {
 		switch {
-		case v == 0:
+		case !v.found():
 		case v&alive == 0:
 			r.Stale++
 			r.StaleIDs = keepSmallest(r.StaleIDs, c.ids[i])

@@ -2,6 +2,7 @@ package chroma
 
 import (
 	"fmt"
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -10,7 +11,7 @@ import (
 func TestCoverageComparesSetsNotCounts(t *testing.T) {
 	c := newCoverage(0)
 	for i := range 100 {
-		c.addIndexed(fmt.Sprint("id", i))
+		c.addIndexed(fmt.Sprint("id", i), false)
 	}
 	for i := 10; i < 110; i++ {
 		c.addLive(fmt.Append(nil, "id", i))
@@ -23,11 +24,11 @@ func TestCoverageComparesSetsNotCounts(t *testing.T) {
 
 func TestReplayFollowsChromaForEveryOperation(t *testing.T) {
 	c := newCoverage(0)
-	c.addIndexed("kept")
-	c.addIndexed("updated")
-	c.addIndexed("textOnly")
-	c.addIndexed("gone")
-	c.addIndexed("back")
+	c.addIndexed("kept", false)
+	c.addIndexed("updated", false)
+	c.addIndexed("textOnly", false)
+	c.addIndexed("gone", false)
+	c.addIndexed("back", false)
 	for _, w := range []struct {
 		op     Operation
 		id     string
@@ -63,5 +64,29 @@ func TestCoverageKeepsTheFirstFewIDsWhateverTheOrder(t *testing.T) {
 	got := c.result()
 	if len(got.MissingIDs) != sampleIDs || got.MissingIDs[0] != "id00" || got.MissingIDs[9] != "id09" || got.Missing != 100 {
 		t.Fatalf("%+v", got)
+	}
+}
+
+func TestAVectorThatNoPathLeadsToIsNotSearchable(t *testing.T) {
+	c := newCoverage(0)
+	for _, id := range []string{"lost", "filed again", "added again", "deleted", "deleted and back", "gone"} {
+		c.addIndexed(id, true)
+	}
+	c.addIndexed("found", false)
+	for range 2 { // a second look must see the same
+		c.reset()
+		c.replay(OpUpsert, "filed again", true)
+		c.replay(OpAdd, "added again", true) // Chroma knows the id, and leaves it
+		c.replay(OpDelete, "deleted", false)
+		c.replay(OpDelete, "deleted and back", false)
+		c.replay(OpAdd, "deleted and back", true)
+		for _, id := range []string{"lost", "filed again", "added again", "deleted and back", "found"} {
+			c.addLive([]byte(id))
+		}
+		r := c.result()
+		want := Coverage{Live: 5, Indexed: 7, Queued: 2, Searchable: 3, Missing: 2, Unreachable: 2, MissingIDs: []string{"added again", "lost"}}
+		if !reflect.DeepEqual(r, want) {
+			t.Fatalf("%+v\nwant %+v", r, want)
+		}
 	}
 }

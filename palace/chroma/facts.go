@@ -91,6 +91,9 @@ type IndexFacts struct {
 	// Labels sums up the elements' labels; nil where they were not read, which
 	// leaves the pickle's word for what is in the index.
 	Labels *LabelFacts
+	// Scanned says that Chroma searches this index without following its links:
+	// a fifth of it is deleted and fewer than 100 vectors live.
+	Scanned bool
 	// Moving says that a writer changed the files during every attempt to read
 	// them, so the sets may mix two states.
 	Moving bool

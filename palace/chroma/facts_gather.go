@@ -160,7 +160,7 @@ type indexRead struct {
 
 func (p *Palace) readIndexes(ctx context.Context, list []CollectionFacts, into []indexRead, depth Depth) error {
 	for i, c := range list {
-		x, sets, err := readIndex(ctx, p.dir, c.Row, depth)
+		x, sets, err := readIndex(ctx, p.dir, c.Row, depth, nil)
 		if err != nil {
 			return err
 		}

@@ -21,7 +21,7 @@ const (
 // readIndex reads the files of a collection's vector segment and returns a
 // coverage that holds the ids they contain. Damage is in the facts; the error
 // is the context's.
-func readIndex(ctx context.Context, palace string, row CollectionRow, depth Depth) (IndexFacts, *coverage, error) {
+func readIndex(ctx context.Context, palace string, row CollectionRow, depth Depth, progress func(done, total int64)) (IndexFacts, *coverage, error) {
 	seg := row.Segment(ScopeVector)
 	if seg == nil {
 		return IndexFacts{}, newCoverage(0), nil
@@ -38,14 +38,14 @@ func readIndex(ctx context.Context, palace string, row CollectionRow, depth Dept
 		// An empty directory is as good as none.
 		return x, newCoverage(0), nil
 	}
-	present, err := x.readGraph(ctx, row.Dimension, depth, ids)
+	found, err := x.readGraph(ctx, row, depth, ids, progress)
 	if err != nil {
 		return x, nil, err
 	}
 	cover := newCoverage(len(ids))
 	for id, label := range ids {
-		if present == nil || present(label) {
-			cover.addIndexed(id)
+		if present, reached := found.has(label); present {
+			cover.addIndexed(id, !reached)
 		}
 	}
 	return x, cover, nil
@@ -72,68 +72,98 @@ func (x *IndexFacts) readPickle(ctx context.Context) (map[string]uint64, error) 
 	return ids, nil
 }
 
+// labels are those that live elements carry, true where a path leads to one.
+// The zero value says nothing and takes every label for present; a set that is
+// not nil and empty holds none.
+type labels struct{ live map[uint64]bool }
+
+func (l labels) has(label uint64) (present, reached bool) {
+	if l.live == nil {
+		return true, true
+	}
+	reached, present = l.live[label]
+	return present, reached
+}
+
 // readGraph judges the binary files and says which labels a search can reach.
-// A nil function means that the labels were not read. Files that cannot be
-// opened reach nothing.
-func (x *IndexFacts) readGraph(ctx context.Context, dimension *int, depth Depth, ids map[string]uint64) (func(uint64) bool, error) {
-	nothing := func(uint64) bool { return false }
+// Files that cannot be opened reach nothing.
+func (x *IndexFacts) readGraph(ctx context.Context, row CollectionRow, depth Depth, ids map[string]uint64, progress func(done, total int64)) (labels, error) {
+	found := labels{live: map[uint64]bool{}}
 	r, err := hnswlib.Open(x.Dir)
 	if err != nil {
 		x.GraphErr = err
-		return nothing, nil
+		return found, nil
 	}
 	defer r.Close()
-	want, sample := 0, sampledElements
-	if dimension != nil {
-		want = *dimension
+	exam := hnswlib.Exam{Sample: sampledElements, Cosine: row.Config.Space == "cosine", Progress: progress}
+	if row.Dimension != nil {
+		exam.Dimension = *row.Dimension
 	}
 	if depth == Full {
-		sample = 0
+		exam.Sample = 0
 	}
-	g, err := r.Examine(ctx, want, sample)
+	whole := depth == Full || x.Files.Level0.Apparent <= sampledLabelBytes
+	var f LabelFacts
+	found.live = make(map[uint64]bool, len(ids))
+	note := func(_ int, label uint64, deleted bool) {
+		f.Elements++
+		if deleted {
+			f.Deleted++
+			return
+		}
+		found.live[label] = true
+	}
+	if depth == Full {
+		exam.Label = note
+		exam.Unreached = func(label uint64) { found.live[label] = false }
+	}
+	g, err := r.ExamineWith(ctx, exam)
 	x.Graph = &g
 	if ctx.Err() != nil {
-		return nil, ctx.Err()
+		return found, ctx.Err()
 	}
 	if err != nil {
 		x.GraphErr = err
 	}
-	if depth == Sampled && x.Files.Level0.Apparent > sampledLabelBytes {
-		return nil, nil
+	switch {
+	case !whole:
+		return labels{}, nil
+	case depth == Sampled:
+		err = r.Labels(ctx, func(i int, label uint64, deleted bool) error { note(i, label, deleted); return nil })
+		var short *hnswlib.ShortError
+		if ctx.Err() != nil {
+			return found, ctx.Err()
+		}
+		if err != nil && !errors.As(err, &short) {
+			x.GraphErr = errors.Join(x.GraphErr, err)
+		}
 	}
-	return x.readLabels(ctx, r, ids)
+	x.Labels = &f
+	x.compareLabels(found, ids)
+	return found, nil
 }
 
-func (x *IndexFacts) readLabels(ctx context.Context, r *hnswlib.Reader, ids map[string]uint64) (func(uint64) bool, error) {
-	live := make(map[uint64]struct{}, len(ids))
-	var f LabelFacts
-	err := r.Labels(ctx, func(_ int, label uint64, deleted bool) error {
-		f.Elements++
-		if deleted {
-			f.Deleted++
-			return nil
+// compareLabels holds the elements' labels against the pickle.
+func (x *IndexFacts) compareLabels(found labels, ids map[string]uint64) {
+	// Chroma does not follow links where hardly anything is alive: it compares
+	// with every vector, and no path is needed.
+	f := x.Labels
+	live := f.Elements - f.Deleted
+	x.Scanned = f.Deleted*5 > f.Elements && live < 100
+	if x.Scanned {
+		for label := range found.live {
+			found.live[label] = true
 		}
-		live[label] = struct{}{}
-		return nil
-	})
-	var short *hnswlib.ShortError
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case err != nil && !errors.As(err, &short):
-		x.GraphErr = errors.Join(x.GraphErr, err)
 	}
 	named := int64(0)
 	for _, label := range ids {
-		if _, ok := live[label]; ok {
+		if present, _ := found.has(label); present {
 			named++
 		} else {
 			f.Absent++
 		}
 	}
 	if x.Pickle != nil {
-		f.Unnamed = int64(len(live)) - named
+		f.Unnamed = int64(len(found.live)) - named
 	}
-	x.Labels = &f
-	return func(label uint64) bool { _, ok := live[label]; return ok }, nil
 }

@@ -139,6 +139,8 @@ const (
 	IndexBloated            Code = "index-bloated"
 	IndexZeroed             Code = "index-zeroed"
 	IndexLinksBad           Code = "index-links-bad"
+	IndexUnreachable        Code = "index-unreachable"
+	IndexNormsBad           Code = "index-norms-bad"
 	IndexMetadataMissing    Code = "index-metadata-missing"
 	IndexMetadataTruncated  Code = "index-metadata-truncated"
 	IndexMetadataUnreadable Code = "index-metadata-unreadable"

@@ -82,3 +82,14 @@ func BenchmarkStatus(b *testing.B) {
 		e.Report(context.Background(), found, Sampled)
 	}
 }
+
+// BenchmarkDoctor reads everything, each time.
+func BenchmarkDoctor(b *testing.B) {
+	e, found := bigPalace(b)
+	for b.Loop() {
+		clear(e.kept)
+		if r := e.Report(context.Background(), found, Full); r.Error != nil {
+			b.Fatal(r.Error)
+		}
+	}
+}

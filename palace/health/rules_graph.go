@@ -94,6 +94,26 @@ func (j *judge) fault(f hnswlib.Fault) {
 		code, severity, cause = IndexLinksBad, Danger, "the links between the vectors are damaged ("+f.String()+"): "+dangerousLinks
 	case hnswlib.FaultNeighbours:
 		code, severity, cause = IndexLinksBad, Danger, fmt.Sprintf("%s point to neighbours that do not exist: %s", count(int64(f.Count), "vector"), dangerousLinks)
+	case hnswlib.FaultLevels:
+		code, severity = IndexLinksBad, Danger
+		cause = fmt.Sprintf("%s a neighbour on a level that it does not reach: Chroma reads beyond the end of its lists", names(f.Count, "element"))
+	case hnswlib.FaultUnreached:
+		j.unreachable(f, evidence)
+		return
+	case hnswlib.FaultNorms:
+		code = IndexNormsBad
+		if f.File == hnswlib.LengthFile {
+			cause = fmt.Sprintf("length.bin says of %s that its length is no positive number: what is read back is not what was filed", count(int64(f.Count), "vector"))
+			break
+		}
+		evidence["worst"] = j.x.Graph.Norms.Worst
+		cause = fmt.Sprintf("%s no unit vectors in an index by cosine (off by up to %.2g): their distances, and the order of answers, are wrong",
+			count(int64(f.Count), "vector")+" "+be(int64(f.Count)), j.x.Graph.Norms.Worst)
+	case hnswlib.FaultBlank:
+		code, severity = IndexNormsBad, Warning
+		cause = fmt.Sprintf("%s nothing but zeros: every distance to one is 1, so searches find it by chance", holds(f.Count, "vector"))
+	case hnswlib.FaultNotFinite:
+		code, cause = IndexNormsBad, fmt.Sprintf("%s a number that is none (NaN or infinite), and so is every distance to it", holds(f.Count, "vector"))
 	case hnswlib.FaultLabels:
 		code, cause = IndexTorn, fmt.Sprintf("%s carry a label twice or none at all", count(int64(f.Count), "element"))
 	}
@@ -103,6 +123,44 @@ func (j *judge) fault(f hnswlib.Fault) {
 		j.worse(IndexDamaged)
 	}
 	j.add(code, severity, cause, evidence, rebuildIndex)
+}
+
+func names(n int, noun string) string {
+	if n == 1 {
+		return count(1, noun) + " names"
+	}
+	return count(int64(n), noun) + " name"
+}
+
+func holds(n int, noun string) string {
+	if n == 1 {
+		return count(1, noun) + " holds"
+	}
+	return count(int64(n), noun) + " hold"
+}
+
+// strayShare is the share of elements that hnswlib loses by itself: it keeps the
+// best few links of each element, and now and then nobody keeps the last one to
+// somebody.
+const strayShare = 0.001
+
+// unreachable elements are stored, sound and found by nobody.
+func (j *judge) unreachable(f hnswlib.Fault, evidence map[string]any) {
+	if j.x.Scanned {
+		return // Chroma compares with every vector of such an index
+	}
+	r := j.x.Graph.Reach
+	evidence["reached"], evidence["unreachable"] = r.Reached, r.Unreachable
+	if v := j.c.Coverage; v != nil {
+		evidence["drawers"] = v.Unreachable
+	}
+	severity, why := Bad, "links were lost"
+	if float64(r.Unreachable) <= strayShare*float64(r.Reached) && j.x.Graph.BadLists == 0 && j.x.Graph.Links.BadRecords == 0 {
+		severity, why = Warning, "so few are lost in the making of a sound index too"
+	}
+	j.worse(IndexDamaged)
+	j.add(IndexUnreachable, severity, fmt.Sprintf("%s in the index, but no path from its entry point leads there, so no search by meaning arrives (%s)",
+		count(int64(f.Count), "vector")+" "+be(int64(f.Count)), why), evidence, rebuildIndex)
 }
 
 // proportions tells what is no damage but wears an index out.

@@ -63,11 +63,12 @@ func absent(f hnswlib.Files) bool {
 	return !f.Header.Present && !f.Level0.Present && !f.Length.Present && !f.Links.Present && !f.Pickle.Present
 }
 
+// missing counts the live drawers whose vector is nowhere.
 func (j *judge) missing() int64 {
 	if j.c.Coverage == nil {
 		return 0
 	}
-	return j.c.Coverage.Missing
+	return j.c.Coverage.Missing - j.c.Coverage.Unreachable
 }
 
 func (j *judge) directoryMissing() {
@@ -195,11 +196,11 @@ func (j *judge) coverage() {
 	if v == nil {
 		return
 	}
-	if v.Missing > 0 {
+	if nowhere := v.Missing - v.Unreachable; nowhere > 0 {
 		j.worse(IndexDamaged)
 		j.add(VectorsMissing, Bad,
-			fmt.Sprintf("%s of %s cannot be found by meaning: their vectors are neither in the index nor in the queue. The texts are all there", count(v.Missing, "drawer"), count(v.Live, "drawer")),
-			map[string]any{"live": v.Live, "indexed": v.Indexed, "queued": v.Queued, "searchable": v.Searchable, "missing": v.Missing,
+			fmt.Sprintf("%s of %s cannot be found by meaning: their vectors are neither in the index nor in the queue. The texts are all there", count(nowhere, "drawer"), count(v.Live, "drawer")),
+			map[string]any{"live": v.Live, "indexed": v.Indexed, "queued": v.Queued, "searchable": v.Searchable, "missing": v.Missing, "unreachable": v.Unreachable,
 				"sync_threshold": syncThreshold(j.c), "first_ids": v.MissingIDs}, rebuildIndex)
 	}
 	if v.Stale > 0 {

@@ -105,6 +105,9 @@ func TestEveryDamageIsToldByItsKindAndPlace(t *testing.T) {
 	links := func(at int64, b ...byte) func(testing.TB, string) {
 		return func(t testing.TB, dir string) { patch(t, dir, hnswlib.LinksFile, at, b...) }
 	}
+	length := func(at int64, b ...byte) func(testing.TB, string) {
+		return func(t testing.TB, dir string) { patch(t, dir, hnswlib.LengthFile, at, b...) }
+	}
 	cut := func(name string, size int64) func(testing.TB, string) {
 		return func(t testing.TB, dir string) { resize(t, dir, name, size) }
 	}
@@ -115,6 +118,7 @@ func TestEveryDamageIsToldByItsKindAndPlace(t *testing.T) {
 			}
 		}
 	}
+	cosine := hnswlib.Exam{Dimension: 8, Cosine: true}
 	const level0Size, linksSize = 300 * element, 300*4 + 18*68 + 68 // element 256 has two levels
 	for name, c := range map[string]struct {
 		damage func(testing.TB, string)
@@ -153,14 +157,21 @@ func TestEveryDamageIsToldByItsKindAndPlace(t *testing.T) {
 		"label twice":                 {level0(9*element+label, u64(1)...), hnswlib.Fault{Kind: hnswlib.FaultLabels, File: hnswlib.Level0File, Offset: 9*element + label, Count: 1}},
 		"label 0":                     {level0(9*element+label, u64(0)...), hnswlib.Fault{Kind: hnswlib.FaultLabels, File: hnswlib.Level0File, Offset: 9*element + label, Count: 1}},
 		"huge label twice":            {level0(9*element+label, append(append(u64(1<<63), make([]byte, label)...), u64(1<<63)...)...), hnswlib.Fault{Kind: hnswlib.FaultLabels, File: hnswlib.Level0File, Offset: 10*element + label, Count: 1}},
+		"a mark that is none":         {level0(7*element+3, 1), hnswlib.Fault{Kind: hnswlib.FaultNeighbours, File: hnswlib.Level0File, Offset: 7 * element, Count: 1}},
+		"link below its level":        {links(15*4+8, u32(16)...), hnswlib.Fault{Kind: hnswlib.FaultLevels, File: hnswlib.LinksFile, Offset: 60, Count: 1}},
+		"vector stretched":            {level0(7*element+132, u32(0x40000000)...), hnswlib.Fault{Kind: hnswlib.FaultNorms, File: hnswlib.Level0File, Offset: 7*element + 132, Count: 1}},
+		"vector with a NaN":           {level0(7*element+136, u32(0x7fc00000)...), hnswlib.Fault{Kind: hnswlib.FaultNotFinite, File: hnswlib.Level0File, Offset: 7*element + 132, Count: 1}},
+		"vector of zeros":             {level0(7*element+132, make([]byte, 32)...), hnswlib.Fault{Kind: hnswlib.FaultBlank, File: hnswlib.Level0File, Offset: 7*element + 132, Count: 1}},
+		"length 0":                    {length(7*4, u32(0)...), hnswlib.Fault{Kind: hnswlib.FaultNorms, File: hnswlib.LengthFile, Offset: 28, Count: 1}},
+		"length infinite":             {length(7*4, u32(0x7f800000)...), hnswlib.Fault{Kind: hnswlib.FaultNorms, File: hnswlib.LengthFile, Offset: 28, Count: 1}},
 		"a page of zeros in the data": {level0(8192, make([]byte, 4096)...), hnswlib.Fault{Kind: hnswlib.FaultZeroed, File: hnswlib.Level0File, Offset: 48 * element, Count: 23}},
 	} {
 		dir := small(t)
-		if f, err := open(t, dir).Examine(context.Background(), 8, 0); err != nil || f.Faults != nil || f.Deleted != 2 {
+		if f, err := open(t, dir).ExamineWith(context.Background(), cosine); err != nil || f.Faults != nil || f.Deleted != 2 {
 			t.Fatalf("the sound segment has faults: %v, %v", f.Faults, err)
 		}
 		c.damage(t, dir)
-		f, err := open(t, dir).Examine(context.Background(), 8, 0)
+		f, err := open(t, dir).ExamineWith(context.Background(), cosine)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue

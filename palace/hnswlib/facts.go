@@ -1,10 +1,7 @@
 package hnswlib
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
-	"errors"
 	"strconv"
 )
 
@@ -27,31 +24,89 @@ type Facts struct {
 	DuplicateLabels int // elements whose label an earlier one has; 0 when sampled
 	ZeroLabels      int // other elements labelled 0: Chroma counts labels from 1
 	BadLists        int // level-0 lists with an impossible count or neighbour
+	NotFinite       int // elements whose vector holds a NaN or an infinity
 
-	Links  LinkFacts
+	Degrees Spread
+	// Norms is nil unless the index is by cosine.
+	Norms *Norms
+
+	Links LinkFacts
+	// Reach is nil in a sample, and where the links cannot be followed.
+	Reach  *Reach
 	Faults []Fault
 }
 
-// sampledLinks is how much of link_lists.bin a sample walks: the records of
-// some hundred thousand elements.
-const sampledLinks = windowSize
+// Norms sums up vectors and length.bin of an index by cosine, where each stored
+// vector is a unit vector and its former norm a positive number.
+type Norms struct {
+	Checked int
+	// Off vectors are not of norm 1 within Tolerance; Worst is the largest
+	// distance from it.
+	Off   int
+	Worst float64
+	// Zero vectors are all zeros and have the norm 0 in length.bin: what Chroma
+	// makes of a drawer whose vector was all zeros. Every distance to one is 1.
+	Zero int
+	// BadLengths are norms in length.bin that are not positive and finite.
+	BadLengths int
+}
 
-// Examine judges the segment. sample is the number of elements to look at,
-// spread evenly, for a glance that costs milliseconds; 0 means every element and
-// every link. dimension is that of the collection, 0 if it is not known. What
-// is wrong with the files is in Facts.Faults; the error is the context's, or of
-// a disk that cannot be read, or a *ShortError of a file cut while it was read.
+// Spread sums up the lengths of the level-0 lists.
+type Spread struct {
+	Min, Max int
+	Mean     float64
+	Alone    int // elements without any neighbour
+}
+
+// Exam says how to look. The zero value looks at everything.
+type Exam struct {
+	// Dimension is that of the collection, 0 if it is not known.
+	Dimension int
+	// Sample is the number of elements to look at, spread evenly, for a glance
+	// that costs milliseconds; 0 means every element and every link, and the
+	// paths between them.
+	Sample int
+	// Cosine says that vectors are stored as unit vectors, which header.bin does
+	// not tell.
+	Cosine bool
+	// Label, if set, is told every element, in file order; not in a sample.
+	Label func(internal int, label uint64, deleted bool)
+	// Unreached, if set, is told the label of every element that is not deleted
+	// and that no path leads to, after the last Label.
+	Unreached func(label uint64)
+	// Progress, if set, is told from time to time how many bytes of how many
+	// have been read. The total is an estimate and may grow.
+	Progress func(done, total int64)
+}
+
+// Examine is ExamineWith for a dimension and a sample.
 func (r *Reader) Examine(ctx context.Context, dimension, sample int) (Facts, error) {
+	return r.ExamineWith(ctx, Exam{Dimension: dimension, Sample: sample})
+}
+
+// ExamineWith judges the segment. What is wrong with the files is in
+// Facts.Faults; the error is the context's, or of a disk that cannot be read, or
+// a *ShortError of a file cut while it was read. Memory is some ten bytes an
+// element, whatever the header says.
+func (r *Reader) ExamineWith(ctx context.Context, x Exam) (Facts, error) {
 	f := Facts{
 		Files: r.files, Header: r.header, Dimension: r.dim, LinkRatio: r.files.LinkRatio(),
 		Stored: r.stored, Short: int(r.header.Elements - uint64(r.stored)),
-		Faults: r.header.Check(dimension),
+		Faults: r.header.Check(x.Dimension),
 	}
 	f.sizes()
-	if err := r.examineElements(ctx, &f, sample); err != nil {
+	e := exam{Exam: x, r: r, f: &f}
+	e.total = e.estimate()
+	if err := e.elements(ctx); err != nil {
 		return f, err
 	}
-	return f, r.examineLinks(ctx, &f, sample > 0)
+	if err := e.links(ctx); err != nil {
+		return f, err
+	}
+	if f.Sampled || x.Sample > 0 {
+		return f, nil
+	}
+	return f, e.reach(ctx)
 }
 
 func (f *Facts) fault(v Fault) { f.Faults = append(f.Faults, v) }
@@ -94,104 +149,6 @@ func (f *Facts) sizes() {
 			Want: "some hundredths of the " + bytesOf(uint64(f.Files.Level0.Apparent)) + " of " + Level0File,
 		})
 	}
-}
-
-func (r *Reader) examineElements(ctx context.Context, f *Facts, sample int) error {
-	f.Sampled = sample > 0 && sample < r.stored
-	zeroes := make([]byte, r.header.ElementSize)
-	labelAt := int(r.header.LabelOffset)
-	size := int64(r.header.ElementSize)
-	zeroed := Fault{Kind: FaultZeroed, File: Level0File, Offset: -1, Got: "nothing but zero bytes", Want: "an element"}
-	badLists := Fault{Kind: FaultNeighbours, File: Level0File, Offset: -1, Got: "a list with an impossible count or neighbour"}
-	double := Fault{Kind: FaultLabels, File: Level0File, Offset: -1, Got: "a label that another element has"}
-	none := Fault{Kind: FaultLabels, File: Level0File, Offset: -1, Got: "label 0", Want: "1 or more"}
-	hit := func(v *Fault, at int64) {
-		if v.Count++; v.Count == 1 {
-			v.Offset = at
-		}
-	}
-	var labels labelSet
-	var lists listCheck
-	look := func(internal int, e []byte) error {
-		f.Examined++
-		at := int64(internal) * size
-		label := binary.LittleEndian.Uint64(e[labelAt:])
-		if label == 0 && bytes.Equal(e, zeroes) {
-			hit(&zeroed, at)
-			return nil
-		}
-		if e[2]&deletedMark != 0 {
-			f.Deleted++
-		}
-		if !lists.sound(e[:r.header.DataOffset], internal, r.header.MaxM0, r.header.Elements) {
-			hit(&badLists, at)
-		}
-		if label == 0 {
-			hit(&none, at+int64(labelAt))
-		} else if !f.Sampled && !labels.add(label) {
-			hit(&double, at+int64(labelAt))
-		}
-		return nil
-	}
-	var err error
-	if f.Sampled {
-		picked := make([]int, sample)
-		for i := range picked {
-			picked[i] = i * r.stored / sample
-		}
-		t := table{r.level0, Level0File, int(size), r.stored}
-		err = r.pick(ctx, t, picked, func(n int, e []byte) error { return look(picked[n], e) })
-	} else {
-		err = r.elements(ctx, 0, r.stored, look)
-	}
-	f.Zeroed, f.BadLists, f.DuplicateLabels, f.ZeroLabels = zeroed.Count, badLists.Count, double.Count, none.Count
-	for _, v := range []Fault{zeroed, badLists, double, none} {
-		if v.Count > 0 {
-			f.fault(v)
-		}
-	}
-	return err
-}
-
-func (r *Reader) examineLinks(ctx context.Context, f *Facts, sampled bool) error {
-	if r.links == nil || uint64(r.files.Links.Apparent) < 4*r.header.Elements {
-		f.Links = LinkFacts{MaxLevel: -1, EntryLevel: -1, FirstBad: -1}
-		return nil // told by sizes
-	}
-	budget := int64(0)
-	if sampled {
-		budget = sampledLinks
-	}
-	var err error
-	f.Links, err = r.WalkLinks(ctx, budget)
-	l := f.Links
-	broken := Fault{Kind: FaultLinks, File: LinksFile, Count: 1}
-	var torn *LinksError
-	var short *ShortError
-	switch {
-	case errors.As(err, &torn):
-		broken.Offset, broken.Got = torn.Offset, "record of element "+strconv.Itoa(torn.Record)+": "+torn.Reason
-		f.fault(broken)
-	case errors.As(err, &short):
-		broken.Offset, broken.Got = short.Got, "ends in the record of element "+strconv.Itoa(l.Records)
-		f.fault(broken)
-	case err != nil:
-		return err
-	case l.TrailingBytes > 0:
-		broken.Offset, broken.Got = l.Bytes, bytesOf(uint64(l.TrailingBytes))+" behind the last record"
-		f.fault(broken)
-	}
-	if l.BadRecords > 0 {
-		f.fault(Fault{
-			Kind: FaultLinks, File: LinksFile, Offset: l.FirstBad, Count: l.BadRecords,
-			Got: "a record with an impossible level, count or neighbour",
-		})
-	}
-	if level := int(r.header.MaxLevel); l.EntryLevel >= 0 && l.EntryLevel != level {
-		f.fault(headerFault("enterpoint_node", atEntryPoint,
-			"an element of level "+strconv.Itoa(l.EntryLevel), "one of maxlevel, "+strconv.Itoa(level)))
-	}
-	return nil
 }
 
 func bytesOf(n uint64) string { return strconv.FormatUint(n, 10) + " bytes" }

@@ -17,7 +17,12 @@ const (
 	FaultBloated    Kind = "bloated"     // link_lists.bin out of all proportion (MemPalace #344, Chroma #7510)
 	FaultLinks      Kind = "links"       // link_lists.bin: records, bounds, length
 	FaultNeighbours Kind = "neighbours"  // level-0 lists: count, bounds
+	FaultLevels     Kind = "levels"      // a neighbour on a level that it does not reach: read out of bounds
 	FaultLabels     Kind = "labels"      // a label carried by two elements
+	FaultNorms      Kind = "norms"       // a stored vector that is no unit vector, or a length that is none
+	FaultBlank      Kind = "blank"       // a vector of nothing but zeros, with the length 0: stored as it was given
+	FaultNotFinite  Kind = "not-finite"  // a vector with a NaN or an infinity in it
+	FaultUnreached  Kind = "unreached"   // elements that no path from the entry point leads to
 )
 
 // Fault is one thing that is wrong: which file, where first, how often.

@@ -22,6 +22,13 @@ type LinkFacts struct {
 	// that does not exist or comes twice; FirstBad is the offset of the first, -1 without.
 	BadRecords int
 	FirstBad   int64
+	// BadLevels are records that name a neighbour on a level which it does not
+	// reach; FirstBadLevel is the offset of the first, -1 without. Looked for when
+	// everything is examined.
+	BadLevels     int
+	FirstBadLevel int64
+	// Levels counts the elements by their highest level.
+	Levels []int
 }
 
 // WalkLinks walks link_lists.bin record by record in bounded windows, at most
@@ -31,7 +38,17 @@ type LinkFacts struct {
 // *LinksError, or a *ShortError if the file ends first; the facts then tell how
 // far it came. Work is linear in the elements, never in a sparse file's length.
 func (r *Reader) WalkLinks(ctx context.Context, maxBytes int64) (LinkFacts, error) {
-	w := linkWalk{r: r, block: r.header.linkBlock(), facts: LinkFacts{MaxLevel: -1, EntryLevel: -1, FirstBad: -1}}
+	return r.walkLinks(ctx, maxBytes, nil)
+}
+
+// noLinks are the facts of a walk that has not begun.
+func noLinks() LinkFacts {
+	return LinkFacts{MaxLevel: -1, EntryLevel: -1, FirstBad: -1, FirstBadLevel: -1}
+}
+
+// walkLinks is WalkLinks; told, if not nil, hears of every record.
+func (r *Reader) walkLinks(ctx context.Context, maxBytes int64, told func(internal, level int, at int64)) (LinkFacts, error) {
+	w := linkWalk{r: r, block: r.header.linkBlock(), facts: noLinks(), told: told}
 	if r.links == nil {
 		if f := r.files.Links; f.Present {
 			return w.facts, &NotRegularError{Dir: r.files.Dir, File: LinksFile, Mode: f.Mode}
@@ -63,6 +80,7 @@ type linkWalk struct {
 	block  int64 // bytes of one level of one element
 	facts  LinkFacts
 	lists  listCheck
+	told   func(internal, level int, at int64)
 	buf    []byte
 	lo, hi int // unread bytes are buf[lo:hi], the first of them at facts.Bytes
 }
@@ -118,6 +136,13 @@ func (w *linkWalk) record(ctx context.Context) error {
 		}
 		w.facts.BadRecords++
 	}
+	if w.told != nil {
+		w.told(w.facts.Records, level, w.facts.Bytes)
+	}
+	for len(w.facts.Levels) <= level {
+		w.facts.Levels = append(w.facts.Levels, 0)
+	}
+	w.facts.Levels[level]++
 	w.facts.MaxLevel = max(w.facts.MaxLevel, level)
 	if w.facts.Records == int(w.r.header.EntryPoint) {
 		w.facts.EntryLevel = level

@@ -11,10 +11,11 @@ type listCheck struct {
 }
 
 // sound checks one list of the element self: a uint16 count of at most most, two
-// bytes of marks, and as many internal indexes of other elements, each once.
+// bytes of marks, and as many internal indexes of other elements, each once. Of
+// the marks only the deleted one means anything; hnswlib zeroes the others.
 func (c *listCheck) sound(list []byte, self int, most, elements uint64) bool {
 	count := int(binary.LittleEndian.Uint16(list))
-	if uint64(count) > most {
+	if uint64(count) > most || list[2]&^deletedMark != 0 || list[3] != 0 {
 		return false
 	}
 	c.list++

@@ -67,7 +67,7 @@ func TestSegmentsOfARealChromaHaveNoFaults(t *testing.T) {
 	for _, palace := range []string{"fresh", "healthy", "synced"} {
 		for _, dir := range segments(t, palace) {
 			for _, sample := range []int{0, 1, 100} {
-				f, err := open(t, dir).Examine(context.Background(), 384, sample)
+				f, err := open(t, dir).ExamineWith(context.Background(), hnswlib.Exam{Dimension: 384, Sample: sample, Cosine: true})
 				if err != nil || f.Faults != nil || f.Short != 0 {
 					t.Errorf("%s, sample %d: %v, %v", palace, sample, f.Faults, err)
 				}
@@ -77,7 +77,10 @@ func TestSegmentsOfARealChromaHaveNoFaults(t *testing.T) {
 			}
 		}
 	}
-	f, err := open(t, segments(t, "synced")[0]).Examine(context.Background(), 384, 0)
+	f, err := open(t, segments(t, "synced")[0]).ExamineWith(context.Background(), hnswlib.Exam{Dimension: 384, Cosine: true})
+	if err == nil && (f.Reach == nil || f.Reach.Reached != 2540 || f.Norms == nil || f.Norms.Checked != 2540 || f.Norms.Worst != 0 || f.Degrees.Max > 32 || f.Degrees.Min < 1) {
+		t.Errorf("%+v %+v %+v", f.Reach, f.Norms, f.Degrees)
+	}
 	if err != nil || f.Examined != 2540 || f.Sampled || f.Deleted != 160 || f.Header.Capacity != 4096 ||
 		f.Links.Records != 2540 || f.Links.Bytes != 20972 || f.Links.MaxLevel != int(f.Header.MaxLevel) ||
 		f.Links.EntryLevel != f.Links.MaxLevel || !f.Files.Pickle.Present || f.LinkRatio > 0.01 || f.LinkRatio == 0 {

@@ -3,6 +3,7 @@ package specimen
 import (
 	"context"
 	"encoding/binary"
+	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -209,11 +210,66 @@ func linkCases() []Sickness {
 			}),
 		},
 		{
+			Name: "links-below-level", Title: "a link below its level", Case: "hnswlib: no bounds check", Base: "synced", Effect: Crashes,
+			Story: "On the highest level the entry point names an element that is on the lowest only. The loader has no list for it there and reads on in memory.",
+			Apply: linkBelowLevel,
+		},
+		{
+			Name: "norms-off", Title: "vectors stretched", Case: "hnswlib: cosine", Base: "synced", Effect: Wrong,
+			Story: "An index by cosine holds unit vectors. 200 of these are three times too long, so they come out nearest to nearly everything.",
+			Apply: onIndex(func(x *index) error {
+				for i := 100; i < 300; i++ {
+					b := x.element(i)[x.head.DataOffset:x.head.LabelOffset]
+					for k := 0; k < len(b); k += 4 {
+						f := math.Float32frombits(binary.LittleEndian.Uint32(b[k:]))
+						binary.LittleEndian.PutUint32(b[k:], math.Float32bits(3*f))
+					}
+				}
+				return nil
+			}),
+		},
+		{
 			Name: "tombstones-many", Title: "mostly deleted", Case: "hnswlib #608", Base: "synced", Effect: Works,
 			Story: "2,000 of 2,395 drawers were deleted. The graph keeps their places and every search wades through them; older versions came back with too little and raised an error.",
 			Apply: deleteMost,
 		},
 	}
+}
+
+// linkBelowLevel makes the first neighbour of the entry point on its highest
+// level one that is on level 0 only.
+func linkBelowLevel(ctx context.Context, dir string) error {
+	return onSegment(func(seg string) error {
+		b, err := os.ReadFile(filepath.Join(seg, headerFile))
+		if err != nil {
+			return err
+		}
+		head, err := parseHeader(b)
+		if err != nil {
+			return err
+		}
+		name := filepath.Join(seg, linksFile)
+		if b, err = os.ReadFile(name); err != nil {
+			return err
+		}
+		at, low := 0, uint32(0)
+		var entry, length int
+		for i := range uint32(head.Count) {
+			n := int(binary.LittleEndian.Uint32(b[at:]))
+			if n == 0 {
+				low = i
+			}
+			if i == head.EntryPoint {
+				entry, length = at, n
+			}
+			at += 4 + n
+		}
+		block := int(4 + 4*head.MaxM)
+		list := b[entry+4+length-block:]
+		binary.LittleEndian.PutUint16(list, max(1, binary.LittleEndian.Uint16(list)))
+		binary.LittleEndian.PutUint32(list[4:], low)
+		return os.WriteFile(name, b, 0o600)
+	})(ctx, dir)
 }
 
 // dropLinks takes the neighbours from..to out of element i's list on level 0.

@@ -105,7 +105,7 @@ func (s session) effect(t *testing.T, k known, well probed) Effect {
 
 // lucky are the specimens over which Chroma reads memory that is not its own,
 // or picks one of several at random: they may come off better than they say.
-var lucky = []string{"links-empty", "links-short", "header-capacity", "header-short", "links-wild", "queue-row-short-vector", "segments-doubled"}
+var lucky = []string{"links-empty", "links-short", "header-capacity", "header-short", "links-wild", "links-below-level", "queue-row-short-vector", "segments-doubled"}
 
 func TestEverySpecimenHasTheEffectItNames(t *testing.T) {
 	well := map[string]func() probed{}
