@@ -254,3 +254,26 @@ func floats[To, From ~float64](list []From) []To {
 	}
 	return out
 }
+
+// EncodeRecord gives a record in the form in which entries keep it: every value
+// comes back from DecodeRecord as it was, vectors to the bit.
+func EncodeRecord(r backend.Record) ([]byte, error) {
+	meta, err := encodeMetadata(r.Metadata)
+	if err != nil {
+		return nil, &backend.InvalidRecordError{ID: r.ID, Reason: err.Error()}
+	}
+	return json.Marshal(record{text(r.ID), (*text)(r.Document), (*text)(r.URI), meta, nil, encodeVector(r.Embedding)})
+}
+
+// DecodeRecord reads what EncodeRecord gave.
+func DecodeRecord(b []byte) (backend.Record, error) {
+	var r record
+	if err := json.Unmarshal(b, &r); err != nil {
+		return backend.Record{}, err
+	}
+	meta, vector, err := r.parts()
+	if err != nil {
+		return backend.Record{}, err
+	}
+	return backend.Record{ID: string(r.ID), Document: (*string)(r.Document), URI: (*string)(r.URI), Metadata: meta, Embedding: vector}, nil
+}

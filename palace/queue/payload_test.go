@@ -53,3 +53,28 @@ func TestEveryValueComesBackAsItWas(t *testing.T) {
 		}
 	}
 }
+
+func TestARecordComesBackAsItWas(t *testing.T) {
+	t.Parallel()
+	text, uri := "a\x00\xffb", ""
+	for _, r := range []backend.Record{
+		{ID: "\xff", Document: &text, URI: &uri, Embedding: []float32{0.1, -0, math.MaxFloat32}, Metadata: backend.Metadata{
+			"b": false, "i": int64(1<<62 + 1), "f": 3.0, "s": "\xfe", "bs": []bool{true}, "is": []int64{2}, "fs": []float64{4}, "ss": []string{""}}},
+		{ID: "bare"},
+		{ID: "empty", Metadata: backend.Metadata{}, Embedding: []float32{}},
+	} {
+		b, err := EncodeRecord(r)
+		must(t, err)
+		got, err := DecodeRecord(b)
+		must(t, err)
+		if diff := cmp.Diff(r, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+	if _, err := EncodeRecord(backend.Record{ID: "a", Metadata: backend.Metadata{"x": 1}}); err == nil {
+		t.Error("a metadata type of no engine was taken")
+	}
+	if _, err := DecodeRecord([]byte(`{"id":"a","embedding":"AAA="}`)); err == nil {
+		t.Error("half a float was taken")
+	}
+}
