@@ -1,0 +1,17 @@
+package change
+
+import "golang.org/x/sys/windows"
+
+// freeBytes is what this user may still write on the volume of path; -1 when
+// it cannot be told.
+func freeBytes(path string) int64 {
+	p, err := windows.UTF16PtrFromString(path)
+	if err != nil {
+		return -1
+	}
+	var free uint64
+	if err := windows.GetDiskFreeSpaceEx(p, &free, nil, nil); err != nil {
+		return -1
+	}
+	return int64(free)
+}
