@@ -237,6 +237,9 @@ func asUser(t *testing.T, home string, who syscall.Credential, p part, argv ...s
 	if err := os.Link(self, binary); err != nil && !errors.Is(err, fs.ErrExist) {
 		t.Skipf("the test binary cannot be put where others may run it: %v", err)
 	}
+	if err := os.Chmod(binary, 0o755); err != nil { // the build goes by the umask
+		t.Fatal(err)
+	}
 	cmd := &exec.Cmd{Path: binary, Args: argv, Dir: "/", SysProcAttr: &syscall.SysProcAttr{Credential: &who}}
 	return startActor(t, cmd, p)
 }

@@ -122,9 +122,13 @@ func run(ctx context.Context, o Options) error {
 	a := newApp(ctx, o)
 	// Signals are the caller's: it ends ctx. Bubble Tea's own handler makes
 	// SIGTERM look like a quit.
-	p := tea.NewProgram(a, tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out),
+	p := tea.NewProgram(a, tea.WithInput(o.In), tea.WithOutput(o.Out),
 		tea.WithAltScreen(), tea.WithoutSignalHandler())
+	// Not WithContext: a killed program does not wait for the goroutine that
+	// reads the terminal, which may then never learn that it is over.
+	stop := context.AfterFunc(ctx, p.Quit)
 	_, err := p.Run()
+	stop()
 	a.work.end(patience)
 	switch {
 	case ctx.Err() != nil:

@@ -28,10 +28,11 @@ func again(t *testing.T, uid uint32, dir string) (string, bool) {
 	}
 	exe, err := os.Executable()
 	must(t, err)
-	data, err := os.ReadFile(exe)
-	must(t, err)
-	bin := filepath.Join(dir, "test.bin") // the build's own directory is closed to others
-	must(t, os.WriteFile(bin, data, 0o755))
+	// The build's own directory is closed to others. A copy in its stead would
+	// be busy while any other test forks.
+	bin := filepath.Join(dir, "test.bin")
+	must(t, os.Link(exe, bin))
+	must(t, os.Chmod(bin, 0o755)) // the build goes by the umask
 	cmd := exec.Command(bin, "-test.run=^"+t.Name()+"$", "-test.v")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "CASTELLAN_TEST_AGAIN="+dir)
