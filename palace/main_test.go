@@ -44,9 +44,13 @@ func goexit() { runtime.Goexit() }
 type peer struct {
 	Home, Palace, Counter string
 	Times                 int
+	Crowd                 *Crowd // something else than counting
 }
 
 func (p peer) play(ctx context.Context) (err error) {
+	if p.Crowd != nil {
+		return p.Crowd.play(ctx)
+	}
 	m := NewManager(Options{Home: p.Home, WorkDir: p.Home, Env: func(string) string { return "" }, LockWait: 2 * time.Minute})
 	defer func() { err = errors.Join(err, m.Close()) }()
 	store := &fakeStore{write: func(context.Context, string) error { return addOne(p.Counter) }}
