@@ -44,12 +44,16 @@ func goexit() { runtime.Goexit() }
 type peer struct {
 	Home, Palace, Counter string
 	Times                 int
-	Crowd                 *Crowd // something else than counting
+	Crowd                 *Crowd  // write records instead
+	Stress                *stress // do everything instead
 }
 
 func (p peer) play(ctx context.Context) (err error) {
-	if p.Crowd != nil {
+	switch {
+	case p.Crowd != nil:
 		return p.Crowd.play(ctx)
+	case p.Stress != nil:
+		return p.Stress.play(ctx)
 	}
 	m := NewManager(Options{Home: p.Home, WorkDir: p.Home, Env: func(string) string { return "" }, LockWait: 2 * time.Minute})
 	defer func() { err = errors.Join(err, m.Close()) }()

@@ -63,7 +63,12 @@ def patiently(do):
 
 def through_seam(kind, path, name):
     backend = backend_of(kind)
-    return lambda do: patiently(lambda: do(opened(backend, path, name))), backend.close
+
+    def run(do):
+        collection = opened(backend, path, name)
+        return patiently(lambda: do(collection))
+
+    return run, backend.close
 
 
 def through_client(kind, path, name):
