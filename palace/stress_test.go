@@ -90,7 +90,7 @@ func (s stress) run(ctx context.Context) (d *deeds, err error) {
 	for i := range s.Workers {
 		all.Go(func() {
 			r := rand.New(rand.NewPCG(uint64(os.Getpid()), uint64(i)))
-			for n := 0; errs[i] == nil && (n < 20 || time.Now().Before(end)); n++ {
+			for n := 0; errs[i] == nil && (n < 8 || time.Now().Before(end)); n++ {
 				errs[i] = s.act(ctx, managers[i%2], r, d)
 			}
 		})

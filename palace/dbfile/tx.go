@@ -91,7 +91,10 @@ func (d *DB) QuickCheck(ctx context.Context, limit int) ([]string, error) {
 			// What is wrong within the b-trees comes as one text of many lines.
 			found = append(found, strings.Split(message, "\n")...)
 		}
-		return rows.Err()
+		if err := rows.Err(); err != nil {
+			return err
+		}
+		return ctx.Err() // the interruption may have come too late for the first step
 	})
 	if err != nil {
 		return nil, err
