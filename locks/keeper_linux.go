@@ -15,13 +15,6 @@ import (
 // install goes elsewhere: /usr/local, /opt, somebody's home.
 var systemDirectories = []string{"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/libexec"}
 
-// palaceWords in any argument speak for a keeper of palaces, or for an
-// interpreter that could be one.
-var palaceWords = []string{"python", "pypy", "chroma", "mempal", "palace", "castellan", "uvicorn", "gunicorn", "hypercorn", "sqlite"}
-
-// runtimes run programs of which the command line need not say what they are.
-var runtimes = []string{"node", "nodejs", "bun", "deno", "electron", "java", "ruby", "perl", "php", "lua", "dotnet", "mono", "rscript", "tclsh"}
-
 // systemScripts are Python services that distributions start as root on many
 // machines. They keep no palace, and are believed only where the script lies
 // with the distribution's own programs.
@@ -51,7 +44,7 @@ func keepsPalaces(argv []string, comm string) bool {
 	if len(argv) > 1 && isPython(programName(argv[0])) && systemScript(argv[1]) {
 		return false
 	}
-	if slices.ContainsFunc(palaceWords, func(w string) bool { return strings.Contains(text, w) }) {
+	if mentionsPalaces(text) {
 		return true
 	}
 	// A title of its own: "sshd: somebody [priv]", "-bash", "nginx: master process".
@@ -64,9 +57,7 @@ func keepsPalaces(argv []string, comm string) bool {
 		called := func(name string) bool { return name[:min(len(name), nameLength)] == comm }
 		name := filepath.Base(real)
 		if called(name) || called(filepath.Base(path)) {
-			return slices.ContainsFunc(runtimes, func(r string) bool {
-				return strings.HasPrefix(strings.ToLower(name), r) || strings.HasPrefix(strings.ToLower(filepath.Base(path)), r)
-			})
+			return isRuntime(name) || isRuntime(filepath.Base(path))
 		}
 	}
 	return true

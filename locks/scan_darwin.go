@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -56,7 +58,38 @@ func (o *Observer) scan(ctx context.Context, q query) (*sight, error) {
 			s.palaceFile(f, q.palaces)
 		}
 	}
+	s.others(len(q.palaces))
 	return s, nil
+}
+
+// others counts the processes of other users, whose open files lsof shows to
+// root alone. Their arguments are not to be had either, and macOS shows access
+// control lists only to C: so each whose name is that of an interpreter, of
+// Chroma or of MemPalace could have any palace open.
+func (s *sight) others(palaces int) {
+	if os.Geteuid() == 0 {
+		return
+	}
+	all, err := unix.SysctlKinfoProcSlice("kern.proc.all")
+	if err != nil {
+		s.gaps = append(s.gaps, fmt.Errorf("listing processes: %w", err))
+		return
+	}
+	s.reach = make([][]int, palaces)
+	for i := range all {
+		k := &all[i]
+		if k.Eproc.Ucred.Uid == uint32(os.Geteuid()) || processState(k.Proc.P_stat) == "Z" {
+			continue
+		}
+		pid := int(k.Proc.P_pid)
+		s.hidden[pid] = true
+		if !namesKeeper(programOf(k)) {
+			continue
+		}
+		for i := range s.reach {
+			s.reach[i] = append(s.reach[i], pid)
+		}
+	}
 }
 
 func (s *sight) palaceFile(f lsofFile, palaces []*palaceFiles) {
