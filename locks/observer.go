@@ -70,6 +70,10 @@ func NewObserver(opt Options) *Observer {
 // Directory is the lock directory this observer looks at, existing or not.
 func (o *Observer) Directory() string { return Directory(o.home) }
 
+// Process describes a process, as far as this system shows it, and tells whether
+// there is one.
+func (o *Observer) Process(pid int) (Process, bool) { return o.process(pid) }
+
 // Survey looks at all locks, at the hook slots, and at who has the targets
 // open, in one pass over the lock directory and the kernel's tables. Its only
 // error is the context's; whatever could not be read makes states unknown and

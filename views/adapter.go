@@ -15,12 +15,15 @@ import (
 )
 
 // CoreOptions are the parts that a Core is made of. Extra are palaces to look at
-// beside those that are found, Flag the one that was named first.
+// beside those that are found, Flag the one that was named first. Without a Runner
+// nothing can be done, only looked at; StateDir is Castellan's own directory of
+// state.
 type CoreOptions struct {
 	Manager  *palace.Manager
 	Observer *locks.Observer
 	Examiner *health.Examiner
 	Runner   *action.Runner
+	StateDir string
 	Flag     string
 	Extra    []string
 }

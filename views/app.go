@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"castellan/palace"
+	"castellan/palace/action"
 	"castellan/theme"
 	"castellan/ui"
 )
@@ -28,6 +29,8 @@ type App struct {
 	busy    *ui.Busy
 	clip    *ui.Clipboard
 
+	runs     *runs
+	mates    map[action.ID]mate // of runs that other programs have logged
 	beats    int
 	paused   bool   // somebody else has the terminal
 	said     string // the message on the screen when the last key was pressed
@@ -42,6 +45,7 @@ const logLines = 500
 func newApp(ctx context.Context, o Options) *App {
 	a := &App{opts: o, th: o.Theme, work: newWork(ctx), starting: o.Start}
 	a.house = &house{core: o.Core, work: a.work, now: o.Now}
+	a.runs, a.mates = newRuns(), map[action.ID]mate{}
 	a.overlay = ui.NewOverlay(o.Theme, o.Now)
 	a.log = ui.NewLog(logLines, o.Now)
 	a.toasts = ui.NewToasts(a.log)
@@ -119,6 +123,16 @@ func (a *App) take(msg tea.Msg) tea.Cmd {
 		return a.added(msg)
 	case editMsg:
 		return a.edit(msg)
+	case startedMsg:
+		return a.begun(msg)
+	case runMsg:
+		return a.heard(msg)
+	case historyMsg:
+		for _, r := range msg.list {
+			a.mates[r.ID] = r.mate
+		}
+	case quitMsg:
+		return a.leaveNow()
 	case tea.KeyMsg:
 		return a.key(msg)
 	}
@@ -188,7 +202,7 @@ func (a *App) key(msg tea.KeyMsg) tea.Cmd {
 
 // screenKey takes what no dialog took.
 func (a *App) screenKey(msg tea.KeyMsg) tea.Cmd {
-	if a.leaving {
+	if a.leaving || a.runs.stopping {
 		return nil
 	}
 	s := a.top()
@@ -214,12 +228,17 @@ func (a *App) push(s screen) tea.Cmd {
 }
 
 // pop takes the topmost screen away; the first one stays.
-func (a *App) pop() {
+func (a *App) pop() tea.Cmd {
 	if len(a.stack) < 2 {
-		return
+		return nil
 	}
-	a.top().close()
+	left := a.top()
+	left.close()
 	a.stack = a.stack[:len(a.stack)-1]
+	if g, ok := left.(*guide); ok && g.stage == going {
+		return a.say(theme.Note, "It goes on, and its end is told. The tasks (t) show it.")
+	}
+	return nil
 }
 
 // leave is q: back, and quit from the first screen.
@@ -227,8 +246,7 @@ func (a *App) leave() tea.Cmd {
 	if len(a.stack) == 1 {
 		return a.quit()
 	}
-	a.pop()
-	return nil
+	return a.pop()
 }
 
 // retreat is esc: the innermost thing, then back. It never quits.
@@ -236,18 +254,15 @@ func (a *App) retreat() tea.Cmd {
 	if cmd, ok := a.top().retreat(); ok {
 		return cmd
 	}
-	a.pop()
-	return nil
-}
-
-func (a *App) quit() tea.Cmd {
-	a.leaving = true
-	return tea.Quit
+	return a.pop()
 }
 
 func (a *App) suspend() tea.Cmd {
 	if runtime.GOOS == "windows" {
 		return a.say(theme.Note, "Windows cannot suspend a program.") // and nobody would resume us
+	}
+	if len(a.runs.active()) > 0 {
+		return a.say(theme.Warn, "Not suspended: what is running would stand still, with its palace locked.")
 	}
 	a.paused = true
 	return tea.Suspend

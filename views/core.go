@@ -6,6 +6,7 @@ import (
 
 	"castellan/locks"
 	"castellan/palace"
+	"castellan/palace/action"
 	"castellan/palace/backend"
 	"castellan/palace/health"
 )
@@ -29,6 +30,23 @@ type Core interface {
 	Facets(ctx context.Context, at Place, f backend.Filter, keys ...string) ([]backend.Facet, error)
 	// Writes are the latest n writes that the queue still has, newest first.
 	Writes(ctx context.Context, at Place, n int) ([]Write, error)
+
+	// Runner does what changes something; nil where nothing can be done.
+	Runner() *action.Runner
+	// Process tells whether there is such a process, and what it is.
+	Process(pid int) (locks.Process, bool)
+	// Closing asks whoever has a palace to let go of it.
+	Closing(ctx context.Context, p palace.Found, how Closing) (action.Action, error)
+	// Resuming puts back what Closing.PauseHooks replaced.
+	Resuming(ctx context.Context) (action.Action, error)
+}
+
+// Closing is how a palace is closed.
+type Closing struct {
+	// PauseHooks switches MemPalace's automatic saves off first.
+	PauseHooks bool
+	// Kill ends by force whoever does not let go.
+	Kill bool
 }
 
 // Place is one collection of one palace.

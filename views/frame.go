@@ -63,13 +63,17 @@ func (a *App) crumbs() []string {
 func (a *App) badges(s screen) ui.Line {
 	line := s.badge()
 	if a.opts.ReadOnly {
-		ro := ui.Span{Text: "READ-ONLY", Role: theme.Warning}
-		if len(line) == 0 {
-			return ui.Line{ro}
-		}
-		line = append(ui.Line{ro, {Text: " " + a.th.Glyphs.Separator + " "}}, line...)
+		line = a.join(ui.In(theme.Warning, "READ-ONLY"), line)
 	}
-	return line
+	return a.join(a.runningBadge(s), line)
+}
+
+// join puts two badges beside each other.
+func (a *App) join(left, right ui.Line) ui.Line {
+	if len(left) == 0 || len(right) == 0 {
+		return append(left, right...)
+	}
+	return append(append(left, ui.Span{Text: " " + a.th.Glyphs.Separator + " "}), right...)
 }
 
 // readingID is what the spinner runs under.

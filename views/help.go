@@ -13,7 +13,7 @@ import (
 func (a *App) openHelp() {
 	fields := []ui.Field{ui.Para(purpose(a.top())), ui.Blank()}
 	fields = append(fields, a.top().keys().Help()...)
-	fields = append(fields, ui.Blank(), ui.Para(strings.TrimSpace("castellan "+a.opts.Version)+". Looking changes nothing: no byte of a palace, no lock."))
+	fields = append(fields, ui.Blank(), ui.Para(strings.TrimSpace("castellan "+a.opts.Version)+". Looking changes nothing: no byte of a palace, no lock. What changes something shows its plan first, and asks."))
 	a.overlay.Open(ui.NewFieldReader("Help: "+a.top().crumb(), fields))
 }
 
@@ -30,6 +30,8 @@ func purpose(s screen) string {
 		return "Drawers: what do I remember about it? The filter looks into the texts as you type; lower-case letters also find words that begin with a capital."
 	case *holders:
 		return "Holders: who has it, who wants it, may I take it?"
+	case *guide:
+		return "One task: what exactly will happen, is it happening, did it work?"
 	case *findings:
 		return "Findings: what is wrong, how do we know, what now?"
 	}

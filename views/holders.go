@@ -7,6 +7,8 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/dustin/go-humanize"
+
 	"castellan/locks"
 	"castellan/theme"
 	"castellan/ui"
@@ -37,10 +39,11 @@ func newHolders(a *App, r *reading) *holders {
 		ui.Column{Title: "STATE", Priority: 9},
 	)}
 	s.about = s.tellHolder
-	s.registry = a.register([]ui.Command{
+	s.registry = a.register(append([]ui.Command{
 		{ID: "holder.read", Title: "Everything known of this line", Short: "read", Keys: []string{"enter", "l", "right"}, Group: groupScreen, Run: s.read},
+		{ID: "holder.tasks", Title: "Tasks: what has been done, what is still going", Keys: []string{"t"}, Group: groupScreen, Run: func() tea.Cmd { return a.push(newTasks(a)) }},
 		{ID: "holder.left", Title: "Back", Keys: []string{"h", "left"}, Group: groupScreen, Hidden: true, Run: a.retreat},
-	}, s.listKeys(false))
+	}, a.closeCommands(s.under)...), s.listKeys(false))
 	s.fill()
 	return s
 }
@@ -209,6 +212,23 @@ func (s *holders) current() *holderRow {
 	return nil
 }
 
+// under is the palace of the line under the cursor.
+func (s *holders) under() *reading {
+	if row := s.current(); row != nil {
+		return row.r
+	}
+	return nil
+}
+
+// resize also draws the timeline anew, whose cells follow the width.
+func (s *holders) resize(f ui.Frame) {
+	w := s.frame.Detail.W
+	s.list.resize(f)
+	if w != f.Detail.W {
+		s.tell()
+	}
+}
+
 func (s *holders) palace() *reading { return nil }
 
 // tellHolder is the pane: who, since when, for whom, and what that means.
@@ -221,7 +241,12 @@ func (s *holders) tellHolder() []ui.Field {
 		return s.openerFields(row)
 	}
 	l := row.view.Lock
-	fields := []ui.Field{{Text: ui.In(theme.Title, s.app.path(row.r))}, {Text: ui.Plain(s.meaning(l))}}
+	meaning := ui.Plain(s.meaning(l))
+	if does := activity(l.Holder); l.State == locks.Held && (does == "idle" || does == "stuck") {
+		meaning = append(ui.Line{badge(s.app.th, theme.Warn), {Text: " "}}, meaning...)
+	}
+	fields := []ui.Field{{Text: ui.In(theme.Title, s.app.path(row.r))}, {Text: meaning}}
+	fields = append(fields, warningFields(s.app.th, holderWarnings(row.view))...)
 	for _, w := range l.Waiters {
 		fields = append(fields, ui.Field{Label: "waits for it", Text: ui.Plain(fmt.Sprintf("%d %s", w.PID, command(w)))})
 	}
@@ -259,7 +284,7 @@ func (s *holders) tellHolder() []ui.Field {
 	if l.Holder != nil {
 		holder = l.Holder.PID
 	}
-	fields = append(fields, seenFields(row.r, holder, s.app.opts.Now())...)
+	fields = append(fields, timelineFields(s.app.th, &row.r.seen, holder, s.frame.Detail.W-laneLabel, s.app.opts.Now())...)
 	return append(fields, s.surroundings(row)...)
 }
 
@@ -322,6 +347,9 @@ func (s *holders) openerFields(row *holderRow) []ui.Field {
 	}
 	fields = append(fields, ui.Blank())
 	fields = append(fields, s.processFields(o.Process)...)
+	if o.Orphan {
+		fields = append(fields, ui.Para("Whoever started it has exited; nobody is left to stop it."))
+	}
 	for _, f := range o.Files {
 		how := "read"
 		if f.Writable {
@@ -353,11 +381,14 @@ func (s *holders) processFields(p locks.Process) []ui.Field {
 		}
 		fields = append(fields, ui.Field{Label: "started by", Text: ui.Plain(strings.Join(chain, " < "))})
 	}
-	if p.Orphan {
-		fields = append(fields, ui.Para("Whoever started it has exited; nobody is left to stop it."))
+	if p.RSS > 0 {
+		fields = append(fields, ui.Field{Label: "memory", Text: ui.Plain(humanize.Bytes(uint64(p.RSS)))})
 	}
 	return fields
 }
+
+// laneLabel is what a pane's margins and labels take, in cells.
+const laneLabel = 16
 
 // clockTime is a moment and how long ago it was.
 func clockTime(t, now time.Time) string {

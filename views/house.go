@@ -43,7 +43,7 @@ type reading struct {
 	report *health.Report
 	at     time.Time // of the last answer
 	took   time.Duration
-	seen   []spell
+	seen   sight
 	asked  time.Time // when the question under way was asked; zero: none is
 	due    bool      // to be asked as soon as there is room
 	gen    int
@@ -245,6 +245,23 @@ func (h *house) look() tea.Cmd {
 	})
 }
 
+// contended tells whether anybody holds a palace. Then who waits for it is looked at
+// now and then, for the timeline of the holders.
+func (h *house) contended() bool {
+	for _, r := range h.palaces {
+		if r.report != nil && r.report.Lock.State == "held" {
+			return true
+		}
+	}
+	return false
+}
+
+// lookAgain gives the look under way up: something has changed since.
+func (h *house) lookAgain() tea.Cmd {
+	h.surveyAsked = time.Time{}
+	return h.look()
+}
+
 // update takes an answer, and tells whether anything to be seen has changed.
 // Late answers are dropped.
 func (h *house) update(msg tea.Msg) (changed bool) {
@@ -265,6 +282,9 @@ func (h *house) update(msg tea.Msg) (changed bool) {
 		h.surveyErr = msg.err
 		if msg.err == nil {
 			h.survey = &msg.what
+			for _, r := range h.palaces {
+				r.seen.survey(msg.what.Palace(r.path()), h.now())
+			}
 		}
 		return true
 	}
@@ -329,7 +349,7 @@ func (h *house) reported(msg reportMsg) bool {
 	wasLate := r.late(h.now()) >= slowPalace
 	r.cancel()
 	r.at, r.took, r.asked = h.now(), h.now().Sub(r.asked), time.Time{}
-	r.note(msg.report, r.at)
+	r.seen.note(msg.report, r.at)
 	if r.report != nil && (r.report == msg.report || reflect.DeepEqual(r.report, msg.report)) {
 		return wasLate
 	}

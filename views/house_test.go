@@ -11,6 +11,7 @@ import (
 
 	"castellan/locks"
 	"castellan/palace"
+	"castellan/palace/action"
 	"castellan/palace/backend"
 	"castellan/palace/health"
 	"castellan/palace/specimen"
@@ -82,7 +83,9 @@ func openSite(t testing.TB, home string, extra ...string) *site {
 	})
 	o := locks.NewObserver(locks.Options{Home: home, Now: now, SampleInterval: -1, Getenv: none})
 	x := health.NewExaminer(health.Options{Manager: m, Observer: o, Version: "1.0", Now: now, CopyDir: t.TempDir()})
-	return &site{home: home, manager: m, Core: NewCore(CoreOptions{Manager: m, Observer: o, Examiner: x, Extra: extra})}
+	state := t.TempDir()
+	r := action.NewRunner(action.Options{Now: now, StateDir: state, Locker: action.PalaceLocks{Home: home}})
+	return &site{home: home, manager: m, Core: NewCore(CoreOptions{Manager: m, Observer: o, Examiner: x, Runner: r, StateDir: state, Extra: extra})}
 }
 
 func (s *site) path(name string) string { return filepath.Join(s.home, "palaces", name) }

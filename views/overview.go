@@ -44,14 +44,14 @@ func newOverview(a *App, r *reading) *overview {
 	s.wings.Noun = "wings"
 	s.about = s.tellCollection
 	s.moved = s.fillWings
-	s.registry = a.register([]ui.Command{
+	s.registry = a.register(append([]ui.Command{
 		{ID: "overview.open", Title: "Open: drawers of the collection, rooms of the wing", Short: "open", Keys: []string{"enter", "l", "right"}, Group: groupScreen, Disabled: s.none, Run: s.open},
 		{ID: "overview.drawers", Title: "All drawers of what is under the cursor", Short: "drawers", Keys: []string{"d"}, Group: groupScreen, Disabled: s.none, Run: s.openDrawers},
 		{ID: "overview.findings", Title: "Findings: what is wrong, how we know, what now", Short: "findings", Keys: []string{"f"}, Group: groupScreen, Run: func() tea.Cmd { return a.push(newFindings(a, r)) }},
 		{ID: "overview.holders", Title: "Holders: who has it, who wants it", Short: "holders", Keys: []string{"p"}, Group: groupScreen, Run: func() tea.Cmd { return a.openHolders(r) }},
 		{ID: "overview.tasks", Title: "Tasks: what has been done, what is still going", Keys: []string{"t"}, Group: groupScreen, Run: func() tea.Cmd { return a.push(newTasks(a)) }},
 		{ID: "overview.left", Title: "Back to the palaces", Keys: []string{"h", "left"}, Group: groupScreen, Hidden: true, Run: a.retreat},
-	}, s.overviewKeys())
+	}, a.closeCommands(func() *reading { return s.r })...), s.overviewKeys())
 	return s
 }
 

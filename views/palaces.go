@@ -30,14 +30,14 @@ func newPalaces(a *App) *palaces {
 		ui.Column{Title: "FOUND BY", Priority: 1, Wide: true},
 	)}
 	s.about = s.tellPalace
-	s.registry = a.register([]ui.Command{
+	s.registry = a.register(append([]ui.Command{
 		{ID: "palace.open", Title: "Open the palace", Short: "open", Keys: []string{"enter", "l", "right"}, Group: groupScreen, Disabled: s.none, Run: s.open},
 		{ID: "palace.drawers", Title: "Drawers of the palace", Short: "drawers", Keys: []string{"d"}, Group: groupScreen, Disabled: s.noDrawers, Run: s.openDrawers},
 		{ID: "palace.findings", Title: "Findings: what is wrong, how we know, what now", Short: "findings", Keys: []string{"f"}, Group: groupScreen, Disabled: s.none, Run: s.openHealth},
 		{ID: "palace.holders", Title: "Holders: who has which palace", Short: "holders", Keys: []string{"p"}, Group: groupScreen, Run: s.openHolders},
 		{ID: "palace.tasks", Title: "Tasks: what has been done, what is still going", Keys: []string{"t"}, Group: groupScreen, Run: func() tea.Cmd { return a.push(newTasks(a)) }},
 		{ID: "palace.other", Title: "Open a palace at another path", Keys: []string{"o"}, Group: groupScreen, Run: always(a.askPath)},
-	}, s.listKeys(false))
+	}, a.closeCommands(s.current)...), s.listKeys(false))
 	s.fill()
 	return s
 }

@@ -38,8 +38,11 @@ func (a *App) refresh() tea.Cmd {
 	for _, r := range a.house.palaces {
 		cmds = append(cmds, a.house.ask(r))
 	}
-	if a.wantsSurvey() {
+	if a.wantsSurvey() || a.beats%discoverEvery == 0 && a.house.contended() {
 		cmds = append(cmds, a.house.look())
+	}
+	if s, ok := a.top().(*tasks); ok && a.beats%discoverEvery == 0 && !s.asked {
+		cmds = append(cmds, s.reload()) // other programs have tasks too
 	}
 	return tea.Batch(cmds...)
 }

@@ -183,7 +183,7 @@ func TestHoldersSeenEarlierAreTold(t *testing.T) {
 	s.holder[path] = idleServer()
 	d.wait(refreshPace)
 	d.keys("p z")
-	d.shows("seen so far", "3990 mempalace-mcp, for 0 s", "4121 mempalace mine /home/u/src, for 3 min, until 4 s ago")
+	d.shows("seen so far", "3990 mempalace-mcp, held it for 0 s", "mine /home/u/src, held it for 3 min, until 4 s")
 }
 
 func TestThePalaceNamedAtTheStartIsOpened(t *testing.T) {

@@ -1,61 +1,78 @@
 package views
 
 import (
-	"fmt"
 	"time"
 
+	"castellan/locks"
 	"castellan/palace/health"
-	"castellan/ui"
 )
 
-// spell is a time for which a process was seen to hold a palace. Between two looks
-// it may have let go and taken it again.
+// spell is a time for which a process was seen to hold a palace, or to wait for it.
+// Between two looks it may have let go and taken it again.
 type spell struct {
 	pid      int
 	command  string
 	from, to time.Time
 }
 
-// seenKept bounds the spells kept of one palace.
+// seenKept bounds the spells kept of one palace, of each kind.
 const seenKept = 20
 
+// sight is what was seen of one palace's lock since the program runs.
+type sight struct {
+	held, wanted []spell
+	// looked are the times without a longer pause between two looks.
+	looked []spell
+}
+
+// longestGap is how far two looks may lie apart and still count as one time: a
+// palace that is slow to look at is not looked at every time.
+const longestGap = 3*refreshPace + longestRest
+
 // note adds what a report says of the holder.
-func (r *reading) note(report *health.Report, now time.Time) {
+func (s *sight) note(report *health.Report, now time.Time) {
+	s.looked = extend(s.looked, 0, "", now)
 	h := report.Lock.Holder
 	if report.Lock.State != "held" || h == nil || h.PID == nil {
 		return
 	}
-	if n := len(r.seen); n > 0 {
-		last := &r.seen[n-1]
-		// A palace that is slow to look at is not looked at every time.
-		if gap := 3*refreshPace + longestRest; last.pid == *h.PID && now.Sub(last.to) <= gap {
-			last.to = now
-			return
-		}
-	}
-	r.seen = append(r.seen, spell{*h.PID, value(h.Command), now, now})
-	if len(r.seen) > seenKept {
-		r.seen = r.seen[1:]
+	s.held = extend(s.held, *h.PID, value(h.Command), now)
+}
+
+// survey adds who waits for the palace. It comes only while somebody looks at the
+// holders, or now and then.
+func (s *sight) survey(view locks.PalaceView, now time.Time) {
+	for _, w := range view.Lock.Waiters {
+		s.wanted = extend(s.wanted, w.PID, command(w), now)
 	}
 }
 
-// seenFields tell who has held a palace since the program runs, the latest first;
-// nothing if that is only who holds it now.
-func seenFields(r *reading, holder int, now time.Time) []ui.Field {
-	n := len(r.seen)
-	if n == 0 || n == 1 && r.seen[0].pid == holder {
-		return nil
-	}
-	fields := []ui.Field{ui.Blank()}
-	label := "seen so far"
-	for i := n - 1; i >= 0; i-- {
-		s := r.seen[i]
-		words := fmt.Sprintf("%d %s, for %s", s.pid, s.command, span(s.to.Sub(s.from)))
-		if s.pid != holder || i != n-1 {
-			words += ", until " + ago(s.to, now)
+// extend makes a spell of that process longer, or begins one.
+func extend(list []spell, pid int, command string, now time.Time) []spell {
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i].pid != pid {
+			continue
 		}
-		fields = append(fields, ui.Field{Label: label, Text: ui.Plain(words)})
-		label = " "
+		if now.Sub(list[i].to) <= longestGap && !between(list[i+1:], list[i].to) {
+			list[i].to = now
+			return list
+		}
+		break
 	}
-	return fields
+	list = append(list, spell{pid, command, now, now})
+	if len(list) > seenKept {
+		list = list[1:]
+	}
+	return list
+}
+
+// between tells whether somebody else's spell began after a time: then the one
+// that ended there has ended.
+func between(list []spell, t time.Time) bool {
+	for _, s := range list {
+		if s.from.After(t) {
+			return true
+		}
+	}
+	return false
 }

@@ -7,6 +7,7 @@ import (
 
 	"castellan/locks"
 	"castellan/palace"
+	"castellan/palace/action"
 	"castellan/palace/backend"
 	"castellan/palace/health"
 )
@@ -24,6 +25,8 @@ type stage struct {
 	// asked counts the questions about palaces.
 	asked  map[string]int
 	failed error // what Survey and Discover answer
+	runner *action.Runner
+	act    action.Action // what Closing gives
 	// blocked tells a driver that a question hangs.
 	blocked chan struct{}
 }
@@ -125,6 +128,20 @@ func (s *stage) Survey(ctx context.Context, list []palace.Found) (locks.Survey, 
 		}
 	}
 	return v, err
+}
+
+func (s *stage) Runner() *action.Runner {
+	if s.runner != nil {
+		return s.runner
+	}
+	return s.Core.Runner()
+}
+
+func (s *stage) Closing(ctx context.Context, p palace.Found, how Closing) (action.Action, error) {
+	if s.act != nil {
+		return s.act, nil
+	}
+	return s.Core.Closing(ctx, p, how)
 }
 
 func (s *stage) Count(ctx context.Context, at Place, f backend.Filter) (int64, error) {

@@ -112,9 +112,9 @@ func TestTheCommonestTasksTakeFewKeys(t *testing.T) {
 		}},
 		{"learn the keys and go", 3, func(x *terminal) {
 			x.press("?")
-			x.sees("Help for this screen")
+			x.sees("Help: castellan")
 			x.press("q")
-			x.until("close the help", func(s string) bool { return !strings.Contains(s, "Help for this screen") })
+			x.until("close the help", func(s string) bool { return !strings.Contains(s, "Help: castellan") })
 			x.press("q")
 			if err := x.ends(); err != nil {
 				x.t.Errorf("q ended with %v", err)

@@ -41,6 +41,8 @@ type ScreenOptions struct {
 	// Runner does what changes a palace; whoever started the screens waits for
 	// its runs when they have ended.
 	Runner *action.Runner
+	// StateDir is where what outlives the program is kept; empty: nowhere.
+	StateDir string
 	// Palace is the one that was named; empty shows all that are found.
 	Palace string
 	// Home is whose palaces they are.

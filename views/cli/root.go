@@ -155,8 +155,9 @@ func (a *app) screens(ctx context.Context, home string) error {
 		a.log.Warn("no state is kept", "error", err)
 	}
 	defer a.endRuns(runner)
+	state, _ := stateDir(lockHome) // the runner has said why there is none
 	return a.Screens(ctx, ScreenOptions{
-		Manager: e.manager, Observer: e.observer, Examiner: e.examiner, Runner: runner,
+		Manager: e.manager, Observer: e.observer, Examiner: e.examiner, Runner: runner, StateDir: state,
 		Palace: named, Home: home, Theme: a.flags.theme, Version: buildVersion().Castellan,
 		ReadOnly: a.flags.readOnly, Plain: a.flags.plain, In: a.In, Out: a.Out, Log: a.log,
 	})
