@@ -158,7 +158,9 @@ func (b *Builder) Build(ctx context.Context) (*Graph, error) {
 		return nil, err
 	}
 	b.locks = nil
-	b.join(newInserter(b))
+	if err := b.join(ctx); err != nil {
+		return nil, err
+	}
 	b.dists, b.upperDists = nil, nil
 	return g, nil
 }

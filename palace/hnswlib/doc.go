@@ -1,5 +1,6 @@
-// Package hnswlib reads the four files in which Chroma's fork of hnswlib keeps
-// a vector segment. It knows no SQL, no ids and no pickle: elements have an
+// Package hnswlib is the index of Chroma's fork of hnswlib in Go: it reads and
+// judges the four files of a vector segment, searches them, and builds and
+// writes new ones. It knows no SQL, no ids and no pickle: elements have an
 // internal index (their place in the files) and a label (who they are).
 //
 //	header.bin       100 bytes: counts, sizes, entry point
@@ -12,6 +13,10 @@
 // cut by its writer would kill the process with SIGBUS): every read is a ReadAt
 // of a bounded window, and no count or length is believed before it has been
 // compared with the size of its file.
+//
+// A Reader looks at files, whatever state they are in. A Graph is an index in
+// memory, loaded from a Reader or made by a Builder, that is searched as hnswlib
+// searches: it finds what Chroma would find. Write and Verify bring one to disk.
 //
 // What looks odd and is healthy: a segment that was never flushed has a header
 // with no elements, room for 100 of them, and an empty link_lists.bin;

@@ -48,8 +48,9 @@ type Damage struct {
 	Entry bool
 	// Short is the number of elements the header counts beyond those stored.
 	Short int
-	// Vectors that are not finite: they are taken for deleted.
-	Vectors int
+	// Elements without a label, as a page of zeros leaves them, or with a vector
+	// that is not finite: they are taken for deleted.
+	Elements int
 }
 
 // Space is the space the graph is measured in.

@@ -57,7 +57,7 @@ func Load(ctx context.Context, r *Reader, space Space, limit int64) (*Graph, err
 			if !whole {
 				clear(v)
 			}
-			g.damage.Vectors++
+			g.damage.Elements++
 			g.kill(id)
 		case e[2]&deletedMark != 0:
 			g.kill(id)

@@ -1,5 +1,7 @@
 package hnswlib
 
+import "context"
+
 // reached marks what single steps on level 0 lead to from an element on, and
 // returns how many that were.
 func (g *Graph) reached(from uint32, marks []bool) int {
@@ -34,16 +36,17 @@ func (g *Graph) Unreachable() int {
 // join links the elements that the heuristic left without a path to them. With
 // hnswlib they are lost to every search: some 17 equal vectors are enough, for
 // their lists fill up with one another.
-func (b *Builder) join(in *inserter) {
+func (b *Builder) join(ctx context.Context) error {
 	g := b.g
+	if g.count == 0 {
+		return nil
+	}
+	in := newInserter(b)
 	// A link that makes room for another one may cut off a third element, seldom.
 	for range 8 {
-		if g.count == 0 {
-			return
-		}
 		marks := make([]bool, g.count)
 		if g.reached(g.entry, marks) == g.count {
-			return
+			return nil
 		}
 		named := make([]uint32, g.count) // how many lists name an element
 		for id := range uint32(g.count) {
@@ -52,12 +55,17 @@ func (b *Builder) join(in *inserter) {
 			}
 		}
 		for id := range uint32(g.count) {
-			if !marks[id] {
-				b.linkTo(in, id, marks, named)
-				g.reached(id, marks)
+			if marks[id] {
+				continue
 			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			b.linkTo(in, id, marks, named)
+			g.reached(id, marks)
 		}
 	}
+	return nil
 }
 
 // linkTo names id in the list of a near element that can be reached: one with

@@ -12,6 +12,7 @@ import (
 type records struct {
 	in    *bufio.Reader
 	block int
+	head  [4]byte // here, for one in next would be allocated a record
 	buf   []byte
 }
 
@@ -27,11 +28,10 @@ func newRecords(r *Reader) *records {
 // next returns the lists of the next element, overwritten by the next call, or
 // io.EOF where the file ends or does not go on with a record.
 func (r *records) next() ([]byte, error) {
-	var head [4]byte
-	if err := r.read(head[:]); err != nil {
+	if err := r.read(r.head[:]); err != nil {
 		return nil, err
 	}
-	length := binary.LittleEndian.Uint32(head[:])
+	length := binary.LittleEndian.Uint32(r.head[:])
 	if length%uint32(r.block) != 0 || length > uint32(maxLevels*r.block) {
 		return nil, io.EOF
 	}

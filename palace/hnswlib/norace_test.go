@@ -1,0 +1,5 @@
+//go:build !race
+
+package hnswlib_test
+
+const underRace = false
