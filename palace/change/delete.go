@@ -28,7 +28,7 @@ func NewDelete(t Target, s Selection) (*Delete, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.check(); err != nil {
+	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	return &Delete{t: t, s: s, at: func(string) {}}, nil
@@ -72,6 +72,7 @@ func (d *Delete) Plan(ctx context.Context) (action.Plan, error) {
 	if n == 0 {
 		p.Refusal = &action.RefusedError{Kind: NothingMatches, Subject: d.t.path(), Reason: fmt.Sprintf("no row is of %s", d.s),
 			Next: "castellan drawers lists what there is; names are compared exactly"}
+		return p, d.t.foresee(ctx, &p)
 	}
 	store, err := d.t.store()
 	if err != nil {
@@ -86,7 +87,7 @@ func (d *Delete) Plan(ctx context.Context) (action.Plan, error) {
 		return p, err
 	}
 	p.Steps = append(p.Steps, fmt.Sprintf("keep %s, %s, in %s", rows(n), humanize.IBytes(uint64(size)), p.Backup),
-		fmt.Sprintf("delete %s, %s at a time", rows(n), humanize.Comma(step)), "look that they are gone")
+		"delete "+inBatches(n), "look that they are gone")
 	for _, part := range v.parts {
 		if err := d.touches(ctx, &p, part, samples[part.Name]); err != nil {
 			return p, err
@@ -101,7 +102,11 @@ func (d *Delete) Plan(ctx context.Context) (action.Plan, error) {
 	p.Leaves = append(p.Leaves, "every other row", "the source files", "tunnels, hallways and the knowledge graph")
 	p.Estimate = time.Duration(n) * rowTime
 	d.disk(&p, int64(size))
-	return p, d.t.foresee(ctx, &p)
+	err = d.t.foresee(ctx, &p)
+	if p.Refusal != nil && p.Refusal.Kind == LockHeld {
+		p.Refusal.Next = "keep the delete for later with --park, " + p.Refusal.Next
+	}
+	return p, err
 }
 
 func (d *Delete) touches(ctx context.Context, p *action.Plan, part part, samples []string) error {

@@ -164,7 +164,7 @@ func (rowRestorer) Plan(ctx context.Context, t Target, s *undo.Store, e undo.Ent
 	if err := t.waiting(&p); err != nil {
 		return p, err
 	}
-	p.Steps = append(p.Steps, fmt.Sprintf("put back %s, %d at a time", rows(cmp.absent), step), "look that they are there as they were")
+	p.Steps = append(p.Steps, "put back "+inBatches(cmp.absent), "look that they are there as they were")
 	for _, name := range cmp.collections {
 		p.Touches = append(p.Touches, name)
 	}

@@ -32,7 +32,8 @@ const (
 // id that MemPalace's tools show for the whole.
 var parentKeys = []string{"parent_drawer_id", "parent_entry_id"}
 
-func (s Selection) check() error {
+// Check says why nothing can be meant by it.
+func (s Selection) Check() error {
 	ways := 0
 	for _, is := range []bool{len(s.IDs) > 0, s.Source != nil, s.Wing != nil || s.Room != nil} {
 		if is {

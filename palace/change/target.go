@@ -150,7 +150,7 @@ func (t Target) foresee(ctx context.Context, p *action.Plan) error {
 			who = fmt.Sprintf("PID %d (%s)", list[0].PID, list[0].Command)
 		}
 		p.Refusal = &action.RefusedError{Kind: LockHeld, Subject: t.path(), Reason: "it is held by " + who,
-			Next: "wait for it with --wait 5m, keep the write for later with --park, or ask the holder to let go: castellan close"}
+			Next: "wait for it with --wait 5m, or ask the holder to let go: castellan close"}
 	}
 	return nil
 }

@@ -17,6 +17,14 @@ func counted[N int | int64](n N, one, many string) string {
 
 func rows[N int | int64](n N) string { return counted(n, "row", "rows") }
 
+// inBatches is "14 rows" or "1,500 rows, 500 at a time".
+func inBatches(n int) string {
+	if n <= step {
+		return rows(n)
+	}
+	return fmt.Sprintf("%s, %d at a time", rows(n), step)
+}
+
 // maxNamed bounds a stored name in a sentence.
 const maxNamed = 120
 

@@ -12,6 +12,8 @@ import (
 	"castellan/palace/action"
 	"castellan/palace/action/closing"
 	"castellan/palace/backend"
+	"castellan/palace/change"
+	"castellan/palace/health"
 
 	"github.com/spf13/cobra"
 )
@@ -180,6 +182,7 @@ func (a *app) runClose(ctx context.Context, act *closing.Action, plan action.Pla
 // for the context: a run that is being stopped has things to say.
 func (a *app) follow(run *action.Run) {
 	sub := run.Subscribe()
+	told := -1 // the PID that is waited for
 	for last := int64(0); ; {
 		batch, err := sub.Next(context.Background())
 		if err != nil {
@@ -190,6 +193,11 @@ func (a *app) follow(run *action.Run) {
 			case action.Phase:
 				last = 0
 				a.say("%d/%d %s", e.N, e.Of, e.Name)
+			case action.Waiting:
+				if told != e.Holder.PID {
+					told = e.Holder.PID
+					a.say("waits for %s, until %s at most", a.holderWords(health.HolderDocument(&e.Holder)), e.Deadline.Local().Format(time.TimeOnly))
+				}
 			case action.Log:
 				a.say("    %s", e.Text)
 			case action.Progress:
@@ -252,7 +260,7 @@ func hooksError(err error) error {
 // palace is the reason.
 func refusedCode(kind string) int {
 	switch kind {
-	case closing.HolderUnseen, closing.HolderChanged, closing.PermissionDenied, closing.OwnProcess:
+	case closing.HolderUnseen, closing.HolderChanged, closing.PermissionDenied, closing.OwnProcess, change.LockHeld:
 		return exitHeld
 	}
 	return exitFailed

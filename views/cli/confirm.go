@@ -24,7 +24,10 @@ func (a *app) confirm(ctx context.Context, plan action.Plan, question string) er
 		return usagef("this asks before it does anything, and there is no terminal to ask on; --yes answers")
 	}
 	if plan.Risk == action.RiskDestructive {
-		question = fmt.Sprintf("%s This cannot be undone. Type %s to go on: ", question, clean(plan.TypedName))
+		if plan.Backup == "" {
+			question += " This cannot be undone."
+		}
+		question = fmt.Sprintf("%s Type %s to go on: ", question, clean(plan.TypedName))
 	} else {
 		question += " [y/N] "
 	}

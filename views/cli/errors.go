@@ -7,11 +7,14 @@ import (
 	"io/fs"
 	"strings"
 
+	"castellan/locks"
 	"castellan/palace"
 	"castellan/palace/action"
 	"castellan/palace/backend"
+	"castellan/palace/change"
 	"castellan/palace/dbfile"
 	"castellan/palace/health"
+	"castellan/palace/queue"
 )
 
 // The exit codes, which scripts may rely on.
@@ -94,10 +97,14 @@ func describe(ctx context.Context, err error) failure {
 		read       *ReadError
 		told       *toldError
 		refused    *action.RefusedError
+		held       *locks.HeldError
+		cut        *InterruptedError
 	)
 	switch {
 	case errors.As(err, &told):
 		f.code, f.kind, f.silent = told.code, told.kind, true
+	case errors.As(err, &cut):
+		f.code, f.kind, f.next = exitInterrupted, "interrupted", "castellan undo puts back what was deleted"
 	case ctx.Err() != nil:
 		f.code, f.kind, f.message = exitInterrupted, "interrupted", "interrupted; nothing has been changed"
 	case errors.Is(err, errFindings):
@@ -109,6 +116,11 @@ func describe(ctx context.Context, err error) failure {
 		if f.subject, f.next = refused.Subject, refused.Next; f.subject != "" {
 			f.message = f.subject + ": " + f.message
 		}
+	case errors.As(err, &held):
+		f.code, f.kind, f.message, f.subject = exitHeld, change.LockHeld, held.Error(), held.Palace
+		f.next = "castellan close asks the holder to let go; --wait waits for it"
+	case errors.Is(err, queue.ErrDraining):
+		f.code, f.kind = exitHeld, "draining"
 	case errors.As(err, &report):
 		return describeReport(report)
 	case errors.As(err, &output):

@@ -62,17 +62,25 @@ Without a command it starts the terminal UI on the palaces it finds.`,
 	root.SetIn(a.In)
 	root.AddCommand(
 		a.palacesCommand(), a.statusCommand(), a.doctorCommand(), a.locksCommand(),
-		a.drawersCommand(), a.exportCommand(), a.closeCommand(), a.demoCommand(), a.holderCommand(), a.versionCommand(),
+		a.drawersCommand(), a.exportCommand(), a.closeCommand(), a.deleteCommand(), a.undoCommand(), a.queueCommand(),
+		a.demoCommand(), a.holderCommand(), a.versionCommand(),
 	)
 	// Both fail only for flags that do not exist, which every run would show.
 	must(root.MarkPersistentFlagDirname("palace"))
 	must(root.RegisterFlagCompletionFunc("theme", cobra.FixedCompletions(themes, cobra.ShellCompDirectiveNoFileComp)))
-	for _, c := range root.Commands() {
+	for _, c := range append(root.Commands(), subcommands(root)...) {
 		if strings.HasSuffix(c.Use, "[PALACE]") {
 			c.ValidArgsFunction = cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
 		}
 	}
 	return root
+}
+
+func subcommands(root *cobra.Command) (list []*cobra.Command) {
+	for _, c := range root.Commands() {
+		list = append(list, c.Commands()...)
+	}
+	return list
 }
 
 func must(err error) {

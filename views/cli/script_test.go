@@ -59,6 +59,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("GOOS", runtime.GOOS)
 			env.Setenv("GOARCH", runtime.GOARCH)
 			env.Values[treesKey{}] = map[string]specimen.Tree{}
+			env.Values[holdsKey{}] = map[string]*flock.Flock{}
 			return os.Mkdir(home, 0o700)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -66,6 +67,8 @@ func TestScripts(t *testing.T) {
 			"palace":    copySample,
 			"sick":      makeSick,
 			"hold":      hold,
+			"letgo":     letGo,
+			"damage":    damage,
 			"held":      held,
 			"json":      jsonValue,
 			"unchanged": unchanged,
@@ -200,8 +203,11 @@ func remembered(ts *testscript.TestScript) map[string]specimen.Tree {
 	return ts.Value(treesKey{}).(map[string]specimen.Tree)
 }
 
+// holdsKey finds what hold has locked in a script's values.
+type holdsKey struct{}
+
 // hold DIR takes the lock of a palace the way MemPalace does, in the name of
-// this process, until the script ends.
+// this process, until letgo DIR or the end of the script.
 func hold(ts *testscript.TestScript, _ bool, args []string) {
 	file := locks.File(locks.Directory(ts.Getenv("HOME")), locks.Key(ts.MkAbs(args[0])))
 	ts.Check(os.MkdirAll(filepath.Dir(file), 0o700))
@@ -211,7 +217,16 @@ func hold(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("cannot lock %s: %v", file, err)
 	}
 	ts.Setenv("HOLDER", strconv.Itoa(os.Getpid()))
+	ts.Value(holdsKey{}).(map[string]*flock.Flock)[args[0]] = lock
 	ts.Defer(func() { ts.Check(lock.Close()) })
+}
+
+func letGo(ts *testscript.TestScript, _ bool, args []string) {
+	lock := ts.Value(holdsKey{}).(map[string]*flock.Flock)[args[0]]
+	if lock == nil {
+		ts.Fatalf("%s is not held", args[0])
+	}
+	ts.Check(lock.Close())
 }
 
 // remember DIR records every byte under a directory; unchanged DIR fails when
