@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,17 +16,23 @@ import (
 // maxCandidates is how many drawers BM25 ranks at most: MemPalace's bound.
 const maxCandidates = 500
 
+// readFiltered is up to how many drawers a filter may let through for these to
+// be read rather than looked up: looking up ranks the matches of the whole
+// palace first.
+const readFiltered = 20_000
+
 // TextIndex is a full-text index over the drawers.
 type TextIndex interface {
-	// Matching gives the ids of drawers that hold one of the terms anywhere in
-	// their text, whatever the case, in the order of the index: those that
-	// match best first, at most limit. It fails with ErrNoTextIndex, wrapped,
-	// where it cannot answer or would leave drawers out.
-	Matching(ctx context.Context, terms []string, f backend.Filter, limit int) ([]string, error)
+	// EachMatch hands out drawers that hold one of the terms anywhere in their
+	// text, whatever the case, those that match best first; at is their place
+	// in the order of filing. It ends when fn answers false. It fails with
+	// ErrNoTextIndex, wrapped, where it cannot answer or would leave drawers
+	// out.
+	EachMatch(ctx context.Context, terms []string, f backend.Filter, fn func(id string, at int64, text string) bool) error
 }
 
 // ErrNoTextIndex says that the documents have to be read instead.
-var ErrNoTextIndex = errors.New("no full-text index answers")
+var ErrNoTextIndex = errors.New("every document was read")
 
 // KeywordSearch ranks drawers by BM25 over those that hold one of the words.
 // It needs no vectors, so it answers where nothing else does.
@@ -89,11 +96,20 @@ func (k *KeywordSearch) Search(ctx context.Context, q Query) (Found, error) {
 // finds no word shorter than three letters; where the question has only such,
 // every document is read.
 func (k *KeywordSearch) candidates(ctx context.Context, all, terms []string, f backend.Filter, found *Found) ([]string, error) {
-	if k.texts != nil && len(terms) > 0 {
-		ids, err := k.texts.Matching(ctx, terms, f, maxCandidates)
+	p := picker{terms: terms, tokenizer: newTokenizer()}
+	if len(terms) == 0 {
+		p.terms = all
+	}
+	look, err := k.lookUp(ctx, terms, f)
+	if err != nil {
+		return nil, err
+	}
+	if look {
+		err := k.texts.EachMatch(ctx, terms, f, p.offer)
 		if err == nil {
+			ids := p.pick(false)
 			found.Considered = len(ids)
-			if len(ids) == maxCandidates {
+			if p.more {
 				found.Note = fmt.Sprintf("the %s drawers that match best were ranked", humanize.Comma(maxCandidates))
 			}
 			return ids, nil
@@ -102,76 +118,118 @@ func (k *KeywordSearch) candidates(ctx context.Context, all, terms []string, f b
 			return nil, err
 		}
 		found.Note = err.Error()
+		p.whole, p.part, p.more = nil, nil, false
 	}
-	if len(terms) == 0 {
-		terms = all
+	if err := k.read(ctx, &p, f); err != nil {
+		return nil, err
 	}
-	ids, more, err := k.read(ctx, terms, f)
+	ids := p.pick(true)
 	found.Considered = len(ids)
-	if more {
+	if p.more {
 		found.Note = fmt.Sprintf("the newest %s of the drawers that match were ranked", humanize.Comma(maxCandidates))
 	}
-	return ids, err
+	return ids, nil
 }
 
-// read walks through every document for those that hold a term. Those that hold
-// one as a whole word come before those that hold it inside of another, the
-// newer before the older, as MemPalace picks them.
-func (k *KeywordSearch) read(ctx context.Context, terms []string, f backend.Filter) (ids []string, more bool, err error) {
-	type place struct {
-		id string
-		at int
+// lookUp decides between the full-text index and reading.
+func (k *KeywordSearch) lookUp(ctx context.Context, terms []string, f backend.Filter) (bool, error) {
+	if k.texts == nil || len(terms) == 0 {
+		return false, nil
 	}
-	var whole, part []place
-	keep := func(list []place, p place) []place {
-		if list = append(list, p); len(list) > 2*maxCandidates {
-			more = true
-			list = append(list[:0], list[len(list)-maxCandidates:]...)
-		}
-		return list
+	if f.IsZero() {
+		return true, nil
 	}
-	words := make(map[string]bool, len(terms))
-	for _, t := range terms {
-		words[t] = true
-	}
-	t, at := newTokenizer(), 0
-	look := func(r backend.Record) {
-		at++
-		if r.Document == nil {
-			return
-		}
-		small := t.small(*r.Document)
-		switch {
-		case !slices.ContainsFunc(terms, func(term string) bool { return strings.Contains(small, term) }):
-		case slices.ContainsFunc(t.tokens(*r.Document), func(w string) bool { return words[w] }):
-			whole = keep(whole, place{r.ID, at})
-		default:
-			part = keep(part, place{r.ID, at})
-		}
-	}
+	n, err := k.source.Count(ctx, f)
+	return n > readFiltered, err
+}
+
+// read walks through every document, the oldest first.
+func (k *KeywordSearch) read(ctx context.Context, p *picker, f backend.Filter) error {
 	q := backend.Query{Filter: f, Include: backend.Documents}
+	var at int64
 	for {
 		page, err := k.source.Get(ctx, q)
 		if err != nil {
-			return nil, false, err
+			return err
 		}
 		for _, r := range page.Records {
-			look(r)
+			at++
+			if r.Document != nil {
+				p.consider(r.ID, at, *r.Document)
+			}
 		}
 		if page.Next == "" {
-			break
+			return nil
 		}
 		q.After = page.Next
 	}
-	picked := newest(whole, maxCandidates)
-	rest := newest(part, maxCandidates-len(picked))
-	more = more || len(picked)+len(rest) < len(whole)+len(part)
-	picked = append(slices.Clone(picked), rest...)
-	slices.SortFunc(picked, func(a, b place) int { return a.at - b.at })
-	for _, p := range picked {
-		ids = append(ids, p.id)
+}
+
+// picker chooses candidates as MemPalace does: drawers that hold one of the
+// terms as a whole word before those that hold it inside of another one.
+type picker struct {
+	tokenizer
+	terms       []string
+	whole, part []pick
+	more        bool // than could be kept
+}
+
+type pick struct {
+	id string
+	at int64
+}
+
+// offer takes what comes the best first; false when no more can be of use.
+func (p *picker) offer(id string, at int64, text string) bool {
+	switch whole := p.isWhole(text); {
+	case whole && len(p.whole) == maxCandidates:
+		p.more = true
+		return false
+	case whole:
+		p.whole = append(p.whole, pick{id, at})
+	case len(p.part) < maxCandidates:
+		p.part = append(p.part, pick{id, at})
+	default:
+		p.more = true
 	}
-	return ids, more, nil
+	return true
+}
+
+// consider takes what comes the oldest first, matching or not.
+func (p *picker) consider(id string, at int64, text string) {
+	small := p.small(text)
+	if !slices.ContainsFunc(p.terms, func(term string) bool { return strings.Contains(small, term) }) {
+		return
+	}
+	list := &p.part
+	if p.isWhole(text) {
+		list = &p.whole
+	}
+	if *list = append(*list, pick{id, at}); len(*list) > 2*maxCandidates {
+		p.more = true
+		*list = append((*list)[:0], newest(*list, maxCandidates)...)
+	}
+}
+
+func (p *picker) isWhole(text string) bool {
+	return slices.ContainsFunc(p.tokens(text), func(w string) bool { return slices.Contains(p.terms, w) })
+}
+
+// pick gives the chosen ids in the order of filing.
+func (p *picker) pick(newestFirst bool) []string {
+	first := func(list []pick, n int) []pick { return list[:min(n, len(list))] }
+	if newestFirst {
+		first = newest[pick]
+	}
+	chosen := slices.Clone(first(p.whole, maxCandidates))
+	chosen = append(chosen, first(p.part, maxCandidates-len(chosen))...)
+	p.more = p.more || len(chosen) < len(p.whole)+len(p.part)
+	slices.SortFunc(chosen, func(a, b pick) int { return cmp.Compare(a.at, b.at) })
+	ids := make([]string, len(chosen))
+	for i, c := range chosen {
+		ids[i] = c.id
+	}
+	return ids
 }
 
 func newest[T any](list []T, n int) []T { return list[max(len(list)-n, 0):] }

@@ -48,6 +48,8 @@ type Measured struct {
 // IndexShape is what an index looks like from inside.
 type IndexShape struct {
 	Elements, Tombstones int
+	// Unreachable elements are found by no search.
+	Unreachable int
 	// Levels is the number of elements that reach each level.
 	Levels []int
 	// MinDegree, MeanDegree and MaxDegree count neighbours on level 0, of which

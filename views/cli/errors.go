@@ -15,6 +15,7 @@ import (
 	"castellan/palace/dbfile"
 	"castellan/palace/health"
 	"castellan/palace/queue"
+	"castellan/palace/search"
 )
 
 // The exit codes, which scripts may rely on.
@@ -99,6 +100,8 @@ func describe(ctx context.Context, err error) failure {
 		refused    *action.RefusedError
 		held       *locks.HeldError
 		cut        *InterruptedError
+		engine     *search.EngineError
+		noDrawer   *search.NotFoundError
 	)
 	switch {
 	case errors.As(err, &told):
@@ -128,6 +131,10 @@ func describe(ctx context.Context, err error) failure {
 	case errors.As(err, &filter):
 		f.code, f.kind, f.subject = exitUsage, "filter", filter.Subject
 		f.next = `a filter looks like {"wing": "notes"} or {"chunk_index": {"$gte": 3}}`
+	case errors.As(err, &engine):
+		f.code, f.kind, f.subject = exitUsage, "usage", engine.Name
+	case errors.As(err, &noDrawer):
+		f.kind, f.subject, f.next = "drawer-not-found", noDrawer.ID, "castellan drawers lists what there is"
 	case errors.As(err, &usage):
 		f.code, f.kind, f.next = exitUsage, "usage", "castellan --help lists the commands, castellan COMMAND --help their flags"
 	case errors.As(err, &collection):
