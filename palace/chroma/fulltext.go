@@ -27,9 +27,9 @@ const (
 // were filed. It ends when fn answers false or after 50,000. The index knows no
 // term shorter than three characters.
 //
-// It fails with ErrNoFullText, before the first record, where the index is
-// missing, does not hold as many texts as there are documents, does not answer,
-// or where writes wait that it cannot know.
+// It fails with ErrNoFullText where the index is missing, does not hold as many
+// texts as there are documents, stumbles, or where writes wait that it cannot
+// know. What was handed out until then is of no use.
 func (c *Collection) EachTextMatch(ctx context.Context, terms []string, f backend.Filter, fn func(id string, number int64, text string) bool) error {
 	started := false
 	return c.view(ctx, func(sc *scope) error {
@@ -69,10 +69,10 @@ func (c *Collection) EachTextMatch(ctx context.Context, terms []string, f backen
 				return nil
 			}
 		}
-		if err := rows.Err(); err != nil && !started {
+		if err := rows.Err(); err != nil {
 			return unanswered(err)
 		}
-		return rows.Err()
+		return nil
 	})
 }
 

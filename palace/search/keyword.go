@@ -27,7 +27,7 @@ type TextIndex interface {
 	// text, whatever the case, those that match best first; at is their place
 	// in the order of filing. It ends when fn answers false. It fails with
 	// ErrNoTextIndex, wrapped, where it cannot answer or would leave drawers
-	// out.
+	// out, perhaps after it has handed out some.
 	EachMatch(ctx context.Context, terms []string, f backend.Filter, fn func(id string, at int64, text string) bool) error
 }
 
@@ -126,7 +126,7 @@ func (k *KeywordSearch) candidates(ctx context.Context, all, terms []string, f b
 	ids := p.pick(true)
 	found.Considered = len(ids)
 	if p.more {
-		found.Note = fmt.Sprintf("the newest %s of the drawers that match were ranked", humanize.Comma(maxCandidates))
+		found.Note = joined(found.Note, fmt.Sprintf("the newest %s of the drawers that match were ranked", humanize.Comma(maxCandidates)))
 	}
 	return ids, nil
 }
@@ -230,6 +230,13 @@ func (p *picker) pick(newestFirst bool) []string {
 		ids[i] = c.id
 	}
 	return ids
+}
+
+func joined(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "; " + b
 }
 
 func newest[T any](list []T, n int) []T { return list[max(len(list)-n, 0):] }
