@@ -19,6 +19,8 @@ type BuildOptions struct {
 	Seed uint64
 	// Workers insert at the same time. 0 is one.
 	Workers int
+	// Limit is the memory the graph may take, in bytes; 0 is 8 GiB.
+	Limit int64
 	// Progress, if given, is told now and then how many of the elements are in.
 	// Calls come from the workers, never two at once.
 	Progress func(done, total int)
@@ -62,6 +64,9 @@ func NewBuilder(o BuildOptions, n int) (*Builder, error) {
 		o.EfConstruction = 100
 	}
 	o.Workers = max(o.Workers, 1)
+	if o.Limit <= 0 {
+		o.Limit = defaultLimit
+	}
 	o.EfConstruction = max(o.EfConstruction, o.M) // as hnswlib
 	switch {
 	case o.Dimension < 1 || o.Dimension > maxDimension:
@@ -118,9 +123,15 @@ func (b *Builder) Add(label uint64, v []float32) error {
 }
 
 // Build inserts the elements and returns their graph; the builder is used up.
-// Cancelled, it returns the context's error once every worker has stopped.
+// Cancelled, it returns the context's error once every worker has stopped; the
+// neighbours of very many elements, or of a very large M, are a *TooLargeError.
 func (b *Builder) Build(ctx context.Context) (*Graph, error) {
 	g := b.g
+	// Lists and distances, four bytes each, and the vectors that are here.
+	need := 8*(int64(g.count)*int64(1+2*g.m)+int64(len(g.upper))) + 4*int64(len(g.vectors))
+	if need > b.o.Limit {
+		return nil, &TooLargeError{Need: need, Limit: b.o.Limit}
+	}
 	b.known = labelSet{}
 	g.links = make([]uint32, g.count*(1+2*g.m))
 	b.dists = make([]float32, len(g.links))

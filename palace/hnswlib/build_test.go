@@ -63,6 +63,19 @@ func TestShapesNoIndexCanHaveAreRefused(t *testing.T) {
 	}
 }
 
+func TestBuildTakesNoMoreMemoryThanItMay(t *testing.T) {
+	t.Parallel()
+	b, err := hnswlib.NewBuilder(hnswlib.BuildOptions{Dimension: 1, M: 30000}, 0)
+	must(t, err)
+	for i := range 30000 {
+		must(t, b.Add(uint64(i)+1, []float32{float32(i)}))
+	}
+	var large *hnswlib.TooLargeError
+	if _, err := b.Build(context.Background()); !errors.As(err, &large) || large.Need < 30000*60000*8 {
+		t.Errorf("14 GB of lists: %v", err)
+	}
+}
+
 func TestBuildTellsItsProgressAndStopsWhenCancelled(t *testing.T) {
 	t.Parallel()
 	all := vectors(4000, 4)

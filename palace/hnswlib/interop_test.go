@@ -97,19 +97,20 @@ func labelsOf(t *testing.T, segment string) map[uint64]string {
 func TestChromaUsesAndGrowsAnIndexWeWrote(t *testing.T) {
 	for _, c := range []struct {
 		space   hnswlib.Space
-		fixture string // "": a palace made by chromadb now
+		fresh   int // vectors of a palace made by chromadb now; 0: the sample
 		workers int
 	}{
-		{hnswlib.Cosine, "synced", 1}, {hnswlib.Cosine, "synced", 2}, {hnswlib.L2, "", 1}, {hnswlib.IP, "", 2},
+		{hnswlib.Cosine, 0, 1}, {hnswlib.Cosine, 0, 2}, {hnswlib.L2, 700, 1}, {hnswlib.IP, 700, 2},
+		{hnswlib.Cosine, 60, 1}, // which Chroma has never flushed
 	} {
-		t.Run(fmt.Sprintf("%s by %d", c.space, c.workers), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%d in %s by %d", c.fresh, c.space, c.workers), func(t *testing.T) {
 			root := t.TempDir()
 			palace, other, data := filepath.Join(root, "palace"), filepath.Join(root, "other"), filepath.Join(root, "data")
 			must(t, os.Mkdir(data, 0o700))
-			if c.fixture != "" {
-				must(t, os.CopyFS(palace, os.DirFS(filepath.Join(palaces, c.fixture, "palace"))))
+			if c.fresh == 0 {
+				must(t, os.CopyFS(palace, os.DirFS(filepath.Join(palaces, "synced", "palace"))))
 			} else {
-				python(t, &struct{}{}, "create", palace, c.space.String())
+				python(t, &struct{}{}, "create", palace, c.space.String(), fmt.Sprint(c.fresh))
 			}
 			must(t, os.CopyFS(other, os.DirFS(palace)))
 			var shown struct {

@@ -8,19 +8,22 @@ import (
 	"math"
 )
 
-// defaultLimit is the memory Load takes at most if it is not told: an index of
+// defaultLimit is the memory a graph takes at most if nothing is said: an index of
 // some five million vectors of dimension 384.
 const defaultLimit = 8 << 30
 
 // TooLargeError reports an index that does not fit into the memory it may take.
 type TooLargeError struct {
-	Dir         string
-	Need, Limit int64 // bytes
+	Dir         string // "" for one being built
+	Need, Limit int64  // bytes
 }
 
 func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("%s: the index needs %d MiB of memory and may take %d: search without it, or allow more",
-		e.Dir, e.Need>>20, e.Limit>>20)
+	s := fmt.Sprintf("the index needs %d MiB of memory and may take %d: do without it, or allow more", e.Need>>20, e.Limit>>20)
+	if e.Dir != "" {
+		s = e.Dir + ": " + s
+	}
+	return s
 }
 
 // Load reads the whole index into memory, window by window, to be searched. It

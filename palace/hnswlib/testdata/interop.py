@@ -1,6 +1,6 @@
 """What a real chromadb makes of an index that was put into its palace.
 
-    interop.py create PALACE SPACE      a palace of 700 vectors, flushed
+    interop.py create PALACE SPACE N    a palace of N vectors, flushed from 400 on
     interop.py show PALACE DIR          ids, vectors, queries and its answers, into DIR
     interop.py adopt PALACE             mark the index as holding every vector, empty the queue but for its top
     interop.py use PALACE DIR FROM TO   check, then add vectors FROM..TO of DIR/more.f32, and check again
@@ -28,15 +28,15 @@ def answers(c, queries, n=10):
     return {"ids": got["ids"], "distances": got["distances"]}
 
 
-def create(palace, space):
+def create(palace, space, n):
     import chromadb
 
     metadata = {"hnsw:space": space, "hnsw:sync_threshold": 400}
     c = chromadb.PersistentClient(palace).create_collection(COLLECTION, metadata=metadata, embedding_function=None)
     rng = np.random.default_rng(9)
     middle = rng.normal(0, 1, (20, DIM))
-    vectors = middle[rng.integers(0, 20, 700)] + rng.normal(0, 0.3, (700, DIM))
-    c.add(ids=[f"drawer_{i}" for i in range(700)], embeddings=vectors.astype(np.float32), documents=["a text"] * 700)
+    vectors = middle[rng.integers(0, 20, n)] + rng.normal(0, 0.3, (n, DIM))
+    c.add(ids=[f"drawer_{i}" for i in range(n)], embeddings=vectors.astype(np.float32), documents=["a text"] * n)
     return {}
 
 
@@ -60,7 +60,7 @@ def adopt(palace):
     db = sqlite3.connect(os.path.join(palace, "chroma.sqlite3"))
     with db:
         top = db.execute("SELECT max(seq_id) FROM embeddings_queue").fetchone()[0]
-        db.execute("UPDATE max_seq_id SET seq_id = ? WHERE segment_id = (SELECT id FROM segments WHERE scope = 'VECTOR')", (top,))
+        db.execute("INSERT OR REPLACE INTO max_seq_id SELECT id, ? FROM segments WHERE scope = 'VECTOR'", (top,))
         db.execute("DELETE FROM embeddings_queue WHERE seq_id < ?", (top,))
     return {"top": top}
 
@@ -75,20 +75,21 @@ def use(palace, out, start, end):
     at = {id: i for i, id in enumerate(ids)}
     wrong = max(float(np.abs(v - vectors[at[id]]).max()) for id, v in zip(got["ids"], got["embeddings"]))
     before = answers(c, queries)
-    filtered = c.query(query_embeddings=queries, n_results=5, ids=ids[100:200], include=[])["ids"]
+    allowed = ids[20:50]
+    filtered = c.query(query_embeddings=queries, n_results=5, ids=allowed, include=[])["ids"]
     for i in range(start, end, 100):
         c.add(ids=[f"more_{j}" for j in range(i, min(end, i + 100))], embeddings=more[i : min(end, i + 100)], documents=["more"] * (min(end, i + 100) - i))
     found = answers(c, more[:end], 1)["ids"]
     return {
         "count": c.count(), "got": len(got["ids"]), "wrong": wrong, "before": before, "after": answers(c, queries),
-        "outside": sum(id not in set(ids[100:200]) for row in filtered for id in row), "filtered": sum(map(len, filtered)),
+        "outside": sum(id not in allowed for row in filtered for id in row), "filtered": sum(map(len, filtered)),
         "found": sum(row == [f"more_{i}"] for i, row in enumerate(found)),
     }
 
 
 what, args = sys.argv[1], sys.argv[2:]
 if what == "create":
-    said = create(*args)
+    said = create(args[0], args[1], int(args[2]))
 elif what == "show":
     said = show(*args)
 elif what == "adopt":
