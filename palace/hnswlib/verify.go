@@ -24,10 +24,9 @@ type VerifyOptions struct {
 
 // Verdict is what a verification found.
 type Verdict struct {
-	Facts       Facts
-	Unreachable int // elements no search can find
-	Queries     int
-	Recall      float64 // of the true nearest ten, the part that was found
+	Facts   Facts
+	Queries int
+	Recall  float64 // of the true nearest ten, the part that was found
 }
 
 // UnsoundError reports an index that must not be put into use.
@@ -70,9 +69,6 @@ func Verify(ctx context.Context, dir string, o VerifyOptions) (Verdict, error) {
 	}
 	if d := g.Damage(); d != (Damage{}) {
 		return unsound("parts of it cannot be followed: %+v", d)
-	}
-	if v.Unreachable = g.Unreachable(); v.Unreachable > 0 {
-		return unsound("%d elements cannot be reached", v.Unreachable)
 	}
 	if o.Queries == 0 {
 		o.Queries = 100
