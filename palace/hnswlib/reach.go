@@ -24,6 +24,15 @@ func (g *Graph) reached(from uint32, marks []bool) int {
 	return n
 }
 
+// Unreachable counts the elements that no path on level 0 leads to from the
+// entry point.
+func (g *Graph) Unreachable() int {
+	if g.count == 0 {
+		return 0
+	}
+	return g.count - g.reached(g.entry, make([]bool, g.count))
+}
+
 // join links the elements that the heuristic left without a path to them. With
 // hnswlib they are lost to every search: some 17 equal vectors are enough, for
 // their lists fill up with one another.
