@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"castellan/palace/action"
+	"castellan/palace/action/undo"
 	"castellan/palace/backend"
 	"castellan/palace/specimen"
 )
@@ -298,4 +299,44 @@ func (s *stage) twoOf(t Target, source string) {
 	v[0] = 0.5
 	s.write(t, DefaultDrawers, backend.Record{ID: "b1", Embedding: v, Metadata: backend.Metadata{"source_file": source, "wing": "w"}},
 		backend.Record{ID: "b2", Embedding: v, Metadata: backend.Metadata{"source_file": source, "n": int64(1 << 60), "f": 2.0}})
+}
+
+func TestWithoutARecordNothingIsDeleted(t *testing.T) {
+	t.Parallel()
+	s := set(t, "healthy")
+	target := s.target()
+	before := contents(t, target.Palace)
+	d, err := NewDelete(target, Selection{Source: ptr("/home/u/notes/file_001.md")})
+	must(t, err)
+	d.free = func(string) int64 { return 100 }
+	if r := refused(t, d, DiskLow); !strings.Contains(r.Reason, "100 B are free") {
+		t.Errorf("%v", r)
+	}
+	d.free = freeBytes
+	p := planned(t, d)
+	// Something stands where the records belong.
+	must(t, os.MkdirAll(target.StateDir, 0o700))
+	must(t, os.WriteFile(filepath.Join(target.StateDir, "undo"), nil, 0o600))
+	var broken *undo.StoreError
+	if end := s.run(d, p); end.State != action.StateFailed || !errors.As(end.Err, &broken) || end.Result.Detail != nil {
+		t.Errorf("%+v", end)
+	}
+	wantSame(t, before, contents(t, target.Palace))
+}
+
+func TestARecordThatWasPlannedMakesRoomForOnesThatCameSince(t *testing.T) {
+	t.Parallel()
+	s := set(t, "healthy")
+	target := s.target()
+	first, err := NewDelete(target, Selection{Source: ptr("/home/u/notes/file_001.md")})
+	must(t, err)
+	p := planned(t, first)
+	second := s.delete(target, Selection{Source: ptr("/home/u/notes/file_002.md")})
+	did := s.run(first, p).Result.Detail.(*Deleted)
+	if *did.Undo == *second.Undo || !did.Complete {
+		t.Errorf("%v %v", *did.Undo, *second.Undo)
+	}
+	if back := s.undo(target); back.Undo != *did.Undo {
+		t.Errorf("undo takes %s first, not the last delete", back.Undo)
+	}
 }

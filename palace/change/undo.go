@@ -122,7 +122,7 @@ func (u *Undo) Run(ctx context.Context, report action.Reporter) (action.Result, 
 	}
 	res, err := r.Run(ctx, u.t, store, e, report)
 	if err != nil {
-		if r := refusal(err); r != nil && errors.Is(err, r) {
+		if r := refusal(err); r != nil {
 			err = r
 		}
 		return res, err
