@@ -63,6 +63,27 @@ func must(t testing.TB, err error) {
 	}
 }
 
+// The graph and the examination of its files agree on what can be reached.
+func TestUnreachableElementsAreCountedAsExamineDoes(t *testing.T) {
+	t.Parallel()
+	for name, empty := range map[string]func(i int) bool{
+		"none": func(int) bool { return false }, "all": func(int) bool { return true },
+		"most": func(i int) bool { return i%10 != 0 }, "the last": func(i int) bool { return i > 200 },
+	} {
+		dir := small(t)
+		for i := range 300 {
+			if empty(i) {
+				patch(t, dir, hnswlib.Level0File, int64(i)*element, 0, 0)
+			}
+		}
+		f, err := open(t, dir).Examine(context.Background(), 8, 0)
+		must(t, err)
+		if n := loaded(t, dir, hnswlib.Cosine).Unreachable(); n != f.Reach.Unreachable || name == "all" && n < 200 {
+			t.Errorf("%s: %d, and %d by its files", name, n, f.Reach.Unreachable)
+		}
+	}
+}
+
 func TestElementsCutOffTheFileAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	dir := small(t)

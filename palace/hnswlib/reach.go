@@ -2,39 +2,44 @@ package hnswlib
 
 import "context"
 
-// reached marks what single steps on level 0 lead to from an element on, and
-// returns how many that were.
-func (g *Graph) reached(from uint32, marks []bool) int {
-	if marks[from] {
-		return 0
-	}
-	marks[from] = true
-	todo, n := []uint32{from}, 0
-	for len(todo) > 0 {
-		id := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		n++
-		for _, other := range g.near(id, 0) {
+// spread marks what steps on one level lead to from the given elements on, which
+// are marked already, and returns all of them.
+func (g *Graph) spread(from []uint32, level int, marks []bool) []uint32 {
+	for i := 0; i < len(from); i++ {
+		for _, other := range g.near(from[i], level) {
 			if !marks[other] {
 				marks[other] = true
-				todo = append(todo, other)
+				from = append(from, other)
 			}
+		}
+	}
+	return from
+}
+
+// Unreachable counts the elements, not deleted, that a search cannot find
+// whatever its ef: no path leads to them from the entry point, along the lists
+// of a level and then down to the next.
+func (g *Graph) Unreachable() int {
+	if g.count == 0 {
+		return 0
+	}
+	marks := make([]bool, g.count)
+	marks[g.entry] = true
+	at := []uint32{g.entry}
+	for level := g.maxLevel; level >= 0; level-- {
+		at = g.spread(at, level, marks)
+	}
+	n := 0
+	for id, reached := range marks {
+		if !reached && !g.isDead(uint32(id)) {
+			n++
 		}
 	}
 	return n
 }
 
-// Unreachable counts the elements that no path on level 0 leads to from the
-// entry point.
-func (g *Graph) Unreachable() int {
-	if g.count == 0 {
-		return 0
-	}
-	return g.count - g.reached(g.entry, make([]bool, g.count))
-}
-
-// join links the elements that the heuristic left without a path to them. With
-// hnswlib they are lost to every search: some 17 equal vectors are enough, for
+// join links the elements that the heuristic left without a path to them on
+// level 0. With hnswlib they are lost to nearly every search: some 17 equal vectors are enough, for
 // their lists fill up with one another.
 func (b *Builder) join(ctx context.Context) error {
 	g := b.g
@@ -45,7 +50,8 @@ func (b *Builder) join(ctx context.Context) error {
 	// A link that makes room for another one may cut off a third element, seldom.
 	for range 8 {
 		marks := make([]bool, g.count)
-		if g.reached(g.entry, marks) == g.count {
+		marks[g.entry] = true
+		if len(g.spread([]uint32{g.entry}, 0, marks)) == g.count {
 			return nil
 		}
 		named := make([]uint32, g.count) // how many lists name an element
@@ -62,7 +68,8 @@ func (b *Builder) join(ctx context.Context) error {
 				return err
 			}
 			b.linkTo(in, id, marks, named)
-			g.reached(id, marks)
+			marks[id] = true
+			g.spread([]uint32{id}, 0, marks)
 		}
 	}
 	return nil
