@@ -277,6 +277,27 @@ func TestNothingIsLostBesideMemPalace(t *testing.T) {
 	}
 }
 
+// The first lock of a home: everybody makes the directory and the file at once.
+func TestTheFirstOfAllTakersIsOne(t *testing.T) {
+	t.Parallel()
+	for range 3 {
+		h := realpath(t.TempDir())
+		const each = 5
+		c := peer{Home: h, Palace: filepath.Join(h, "palace"), Count: each, Counter: filepath.Join(h, "counter")}
+		write(t, c.Counter, "0")
+		var all []*actor
+		for range 2 {
+			all = append(all,
+				startActor(t, memPalace(t, h, "count", "palace", c.Palace, c.Counter, strconv.Itoa(each)), part{}),
+				act(t, part{Peer: &c}, "castellan", "mine"))
+		}
+		for _, a := range all {
+			a.stop()
+		}
+		wantCount(t, c.Counter, len(all)*each)
+	}
+}
+
 // waitsFor tells whether somebody is blocked on the lock of a file, by the
 // kernel's table.
 func waitsFor(t *testing.T, path string) bool {

@@ -1,6 +1,7 @@
 """MemPalace and chromadb beside us, for the tests in the directory above.
 
     peer.py write KIND PALACE COLLECTION ID          one record through MemPalace's backend
+    peer.py make KIND COLLECTION                     the palaces named on standard input, each when it is named
     peer.py crowd seam|client KIND PALACE COLLECTION NAME MILLISECONDS DIMENSION
     peer.py ask KIND PALACE COLLECTION               everything, as chromadb or MemPalace answers it
     peer.py versions
@@ -31,6 +32,21 @@ def opened(backend, path, name, **options):
     from mempalace.backends.base import PalaceRef
 
     return backend.get_collection(palace=PalaceRef(id=path, local_path=path), collection_name=name, create=False, options=options)
+
+
+def make(kind, name):
+    from mempalace.backends.base import PalaceRef
+
+    backend = backend_of(kind)
+    print("ready", flush=True)
+    for line in sys.stdin:
+        path = line.rstrip("\n")
+        try:
+            backend.get_collection(palace=PalaceRef(id=path, local_path=path), collection_name=name, create=True)
+            print("made", flush=True)
+        except Exception as e:
+            print(f"{type(e).__name__}: {e}", flush=True)
+        backend.close_palace(path)
 
 
 def vector(dimension):
@@ -143,6 +159,8 @@ def ask(kind, path, name):
 match sys.argv[1:]:
     case ["write", kind, path, name, id]:
         write(kind, path, name, id)
+    case ["make", kind, name]:
+        make(kind, name)
     case ["crowd", how, kind, path, name, own, milliseconds, dimension]:
         crowd(how, kind, path, name, own, int(milliseconds), int(dimension))
     case ["ask", kind, path, name]:
