@@ -28,7 +28,8 @@ import (
 //     above it, so only the palace's own bits count then.
 //  2. Is it a program of a kind that keeps palaces? See keepsPalaces. This is
 //     asked of who may, that is root's processes and those of our own user that
-//     keep debuggers out, as ssh-agent does: on every machine there are some.
+//     keep debuggers out, as ssh-agent does: on every machine there are some. It
+//     is not asked of those in a container, whose programs are not our files.
 //
 // What this does not see: a process that was started with more rights, opened
 // the database, and gave all of them up; and one that calls itself by another

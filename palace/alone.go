@@ -12,9 +12,9 @@ type Watcher interface {
 }
 
 // alone reports that no other process has the palace open. Whatever cannot be
-// seen from here counts as somebody who has: a process of another user, one
-// outside of this container, another machine. Then Chroma's queue alone is
-// written, which nobody can trip over.
+// seen from here counts as somebody who has: a process that hides its files and
+// could have it (see locks.PalaceView), one outside of this container, another
+// machine. Then Chroma's queue alone is written, which nobody can trip over.
 //
 // Chroma asks while it has the database reserved, right before it writes. That
 // is the last moment to notice that the lock was lost.
