@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -254,6 +255,9 @@ func passing(err error) error {
 }
 
 func TestNothingIsLostOrLeftWhenEverybodyDoesEverything(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("here nobody deletes what somebody has open")
+	}
 	milliseconds := 1500
 	if long, err := time.ParseDuration(os.Getenv(stressVariable)); err == nil {
 		milliseconds = int(long.Milliseconds())
