@@ -81,7 +81,7 @@ def through_seam(kind, path, name):
     backend = backend_of(kind)
 
     def run(do):
-        collection = opened(backend, path, name)
+        collection = patiently(lambda: opened(backend, path, name))  # a first opening to write locks, too
         return patiently(lambda: do(collection))
 
     return run, backend.close
