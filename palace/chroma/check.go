@@ -3,7 +3,11 @@ package chroma
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"castellan/palace/dbfile"
 )
@@ -17,39 +21,57 @@ type DatabaseCheck struct {
 	Text TextFacts
 	// TextErr says why the comparison could not be made.
 	TextErr error
+	// NotDone names what SQLite's full check would have looked at besides.
+	NotDone []string
 }
 
 // maxMessages bounds what is kept of a check: a damaged file can have a fault
 // on every page.
 const maxMessages = 50
 
-// CheckDatabase reads the whole database. With a copy, the questions go to a
-// private copy under dir, so that nobody who writes has to wait for them;
-// without one they hold readers' locks while they last.
-func (p *Palace) CheckDatabase(ctx context.Context, copied bool, dir string) (DatabaseCheck, error) {
+// Check says how CheckDatabase goes about it.
+type Check struct {
+	// Copied puts the questions to a private copy under Dir, so that nobody who
+	// writes has to wait for them; else they hold readers' locks while they last.
+	Copied bool
+	Dir    string
+	// Progress, if set, is told from time to time how many of how many units of
+	// work are done. It may be called from several goroutines at once.
+	Progress func(done, total int64)
+}
+
+// CheckDatabase reads the whole database: every page of every b-tree, and the
+// full-text index against the texts.
+func (p *Palace) CheckDatabase(ctx context.Context, o Check) (DatabaseCheck, error) {
 	if err := p.enter(); err != nil {
 		return DatabaseCheck{}, err
 	}
 	defer p.inflight.Done()
 	db := p.DB()
-	if copied {
-		snap, err := db.Snapshot(ctx, dir)
+	if o.Copied {
+		snap, err := db.Snapshot(ctx, o.Dir)
 		if err != nil {
 			return DatabaseCheck{}, err
 		}
 		defer snap.Close()
 		db = snap
 	}
-	messages, err := db.QuickCheck(ctx, maxMessages)
-	if errors.Is(err, dbfile.ErrCorrupt) {
-		messages, err = append(messages, err.Error()), nil
-	}
-	if err != nil {
-		return DatabaseCheck{}, err
-	}
 	var c DatabaseCheck
 	names, err := rootPages(ctx, db)
 	if err != nil && !errors.Is(err, dbfile.ErrCorrupt) {
+		return c, err
+	}
+	w := &checkWork{db: db, names: names, told: o.Progress}
+	tables, err := checkedTables(ctx, db)
+	if err != nil && !errors.Is(err, dbfile.ErrCorrupt) {
+		return c, err
+	}
+	// Pages and texts are read side by side: each is bound by one processor.
+	group, gctx := errgroup.WithContext(ctx)
+	var messages []string
+	group.Go(func() (err error) { messages, err = w.pages(gctx, tables); return err })
+	group.Go(func() error { return w.text(gctx, &c) })
+	if err := group.Wait(); err != nil {
 		return c, err
 	}
 	for _, m := range messages {
@@ -59,24 +81,114 @@ func (p *Palace) CheckDatabase(ctx context.Context, copied bool, dir string) (Da
 			c.Damage = append(c.Damage, nameTree(m, names))
 		}
 	}
-	damage := c.Text.Damage
-	c.TextErr = db.View(ctx, func(tx *dbfile.Tx) (err error) {
-		q := view{tx}
-		if c.Text, err = readTextPresence(ctx, q); err != nil {
-			return err
-		}
-		if len(damage) > 0 {
-			if c.Text.NULDocuments, err = countNULDocuments(ctx, q); err != nil {
-				return err
-			}
-		}
-		return compareText(ctx, q, &c.Text)
-	})
-	c.Text.Damage, c.Text.Checked = damage, c.Text.Present
-	if c.TextErr != nil && ctx.Err() != nil {
-		return c, ctx.Err()
+	if len(tables) > 0 {
+		c.NotDone = append(c.NotDone, "whether two b-trees claim the same page, or nobody claims one")
 	}
 	return c, nil
+}
+
+// checkWork is one check under way.
+type checkWork struct {
+	db    *dbfile.DB
+	names map[string]string
+	told  func(done, total int64)
+
+	done, total atomic.Int64
+}
+
+// expect and step count work.
+func (w *checkWork) expect(n int64) { w.total.Add(n) }
+
+func (w *checkWork) step(n int64) {
+	done := w.done.Add(n)
+	if w.told != nil {
+		w.told(done, max(done, w.total.Load()))
+	}
+}
+
+// checkedTables are the tables to check one by one, the schema first: with it
+// goes the list of free pages.
+func checkedTables(ctx context.Context, db *dbfile.DB) ([]string, error) {
+	var list []string
+	err := db.View(ctx, func(tx *dbfile.Tx) error {
+		list = []string{"sqlite_schema"}
+		rows, err := tx.Query(ctx, "SELECT CAST(name AS TEXT) FROM sqlite_master WHERE type = 'table' AND rootpage > 0 ORDER BY rowid")
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var name string
+			if err := rows.Scan(&name); err != nil {
+				return err
+			}
+			list = append(list, name)
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// pageWeight is what a page counts beside a text in progress: some microseconds
+// each.
+const pageWeight = 1
+
+// pages is SQLite's quick check, table by table. The check of all at once would
+// sort the whole full-text index on the way, which takes ten times as long; that
+// index has a comparison of its own. Without a list of tables it is the check of
+// all.
+func (w *checkWork) pages(ctx context.Context, tables []string) ([]string, error) {
+	var messages []string
+	if len(tables) == 0 {
+		found, err := w.db.QuickCheck(ctx, maxMessages)
+		if errors.Is(err, dbfile.ErrCorrupt) {
+			return append(found, err.Error()), nil
+		}
+		return found, err
+	}
+	pages := w.db.Facts().Pages()
+	w.expect(pages * pageWeight)
+	for i, table := range tables {
+		found, err := quickCheck(ctx, w.db, table)
+		if errors.Is(err, dbfile.ErrCorrupt) {
+			found, err = append(found, err.Error()), nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		messages = append(messages, found...)
+		w.step(pages*int64(i+1)/int64(len(tables)) - pages*int64(i)/int64(len(tables)))
+	}
+	slices.Sort(messages)
+	messages = slices.Compact(messages)
+	return messages[:min(len(messages), maxMessages)], nil
+}
+
+func quickCheck(ctx context.Context, db *dbfile.DB, table string) ([]string, error) {
+	var found []string
+	err := db.View(ctx, func(tx *dbfile.Tx) error {
+		found = nil
+		// Sorted, since a statement can be interrupted in its first step only.
+		rows, err := tx.Query(ctx, "SELECT quick_check FROM pragma_quick_check(?) ORDER BY +rowid", table)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var message string
+			if err := rows.Scan(&message); err != nil {
+				return err
+			}
+			if message != "ok" {
+				found = append(found, strings.Split(message, "\n")...)
+			}
+		}
+		return rows.Err()
+	})
+	return found, err
 }
 
 // isTextMessage tells a fault of the full-text index from one of the drawers.

@@ -18,6 +18,12 @@ const movingTries = 3
 // palace cannot be asked at all: a closed handle, a cancelled context, a
 // database that lets nobody read.
 func (p *Palace) Facts(ctx context.Context, depth Depth) (*Facts, error) {
+	return p.FactsWith(ctx, depth, nil)
+}
+
+// FactsWith is Facts with progress, which is told how many bytes of how many of
+// the index files have been read.
+func (p *Palace) FactsWith(ctx context.Context, depth Depth, progress func(done, total int64)) (*Facts, error) {
 	f := &Facts{}
 	err := p.view(ctx, func(q querier, s shape) error {
 		*f = Facts{SegmentIDs: map[string]bool{}}
@@ -29,7 +35,7 @@ func (p *Palace) Facts(ctx context.Context, depth Depth) (*Facts, error) {
 	indexes := make([]indexRead, len(f.Collections))
 	tables := &Facts{}
 	group, gctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return p.readIndexes(gctx, f.Collections, indexes, depth) })
+	group.Go(func() error { return p.readIndexes(gctx, f.Collections, indexes, depth, progress) })
 	group.Go(func() error {
 		return p.view(gctx, func(q querier, s shape) error {
 			*tables = Facts{Collections: append([]CollectionFacts(nil), f.Collections...)}
@@ -112,15 +118,43 @@ func (f *Facts) readTables(ctx context.Context, q querier, s shape, depth Depth)
 		return nil
 	}
 	f.OrphanRows = map[string]int64{}
-	for _, table := range []string{"embedding_metadata", "embedding_metadata_array"} {
-		if !s.has(table) {
-			continue
-		}
-		n, err := countOrphans(ctx, q, table)
-		if err := f.tolerate(err, "the rows of "+table+" without a drawer", false); err != nil {
+	if s.has("embedding_metadata") {
+		if err := f.readSideRows(ctx, q); err != nil {
 			return err
 		}
-		f.OrphanRows[table] = n
+	}
+	if !s.has("embedding_metadata_array") {
+		return nil
+	}
+	n, err := countOrphans(ctx, q)
+	if err == nil {
+		f.OrphanRows["embedding_metadata_array"] = n
+	}
+	return f.tolerate(err, "the rows of embedding_metadata_array without a drawer", false)
+}
+
+// readSideRows finds drawers without metadata and metadata without a drawer.
+// MemPalace's repair used to die on the former after hours (MemPalace #1458).
+func (f *Facts) readSideRows(ctx context.Context, q querier) error {
+	orphans, told, err := sideRows(ctx, q)
+	if err != nil {
+		return f.tolerate(err, "which drawers have metadata", false)
+	}
+	f.OrphanRows["embedding_metadata"] = orphans
+	for i := range f.Collections {
+		c := &f.Collections[i]
+		seg := c.Row.Segment(ScopeMetadata)
+		if seg == nil {
+			continue
+		}
+		n, err := countStored(ctx, q, seg.ID)
+		if err == nil {
+			bare := n - told[seg.ID]
+			c.Bare = &bare
+		}
+		if err := f.tolerate(err, "the drawers of "+c.Row.Name+" without metadata", false); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -142,14 +176,7 @@ func (f *Facts) readCollection(ctx context.Context, q querier, c *CollectionFact
 			return err
 		}
 	}
-	if depth < Full {
-		return nil
-	}
-	bare, err := countBare(ctx, q, seg.ID)
-	if err == nil {
-		c.Bare = &bare
-	}
-	return f.tolerate(err, "the drawers of "+c.Row.Name+" without metadata", false)
+	return nil
 }
 
 // indexRead is one collection's index, and the ids it holds.
@@ -158,13 +185,23 @@ type indexRead struct {
 	sets  *coverage
 }
 
-func (p *Palace) readIndexes(ctx context.Context, list []CollectionFacts, into []indexRead, depth Depth) error {
+func (p *Palace) readIndexes(ctx context.Context, list []CollectionFacts, into []indexRead, depth Depth, progress func(done, total int64)) error {
+	var before int64
 	for i, c := range list {
-		x, sets, err := readIndex(ctx, p.dir, c.Row, depth, nil)
+		told := int64(0)
+		x, sets, err := readIndex(ctx, p.dir, c.Row, depth, func(done, total int64) {
+			if told = total; progress != nil {
+				progress(before+done, before+total)
+			}
+		})
 		if err != nil {
 			return err
 		}
+		before += told
 		into[i] = indexRead{x, sets}
+	}
+	if progress != nil {
+		progress(before, before)
 	}
 	return nil
 }
@@ -203,7 +240,7 @@ func (p *Palace) compareSets(ctx context.Context, f *Facts, indexes []indexRead,
 			f.Unread = append(f.Unread, part.Unread...)
 			return nil
 		}
-		if err := p.readIndexes(ctx, f.Collections, indexes, depth); err != nil {
+		if err := p.readIndexes(ctx, f.Collections, indexes, depth, nil); err != nil {
 			return err
 		}
 	}

@@ -67,19 +67,42 @@ func readApplied(ctx context.Context, q querier, segment string) (*int64, error)
 	return highest, rows.Err()
 }
 
-// countBare counts records without a single metadata row. MemPalace's repair
-// used to die on them after hours (MemPalace #1458).
-func countBare(ctx context.Context, q querier, segment string) (int64, error) {
-	var n int64
-	err := q.QueryRowContext(ctx, `SELECT count(*) FROM embeddings e WHERE e.segment_id = ?
-		AND NOT EXISTS (SELECT 1 FROM embedding_metadata m WHERE m.id = e.id AND m.key NOT LIKE 'chroma:%')`, segment).Scan(&n)
+// sideRows sums up the rows of embedding_metadata: how many belong to no record,
+// and, by segment, how many records have metadata. One pass in the order of its
+// primary key; the keys Chroma writes for itself are no metadata.
+func sideRows(ctx context.Context, q querier) (orphans int64, told map[string]int64, err error) {
+	rows, err := q.QueryContext(ctx, `SELECT e.segment_id, sum(m.told), sum(m.n) FROM
+		(SELECT id, max(key < 'chroma:' OR key >= 'chroma;') AS told, count(*) AS n FROM embedding_metadata GROUP BY id) m
+		LEFT JOIN embeddings e ON e.id = m.id GROUP BY e.segment_id`)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer rows.Close()
+	told = map[string]int64{}
+	for rows.Next() {
+		var segment any
+		var n, all int64
+		if err := rows.Scan(&segment, &n, &all); err != nil {
+			return 0, nil, err
+		}
+		if segment == nil {
+			orphans += all
+		} else {
+			told[textOr(segment, "")] = n
+		}
+	}
+	return orphans, told, rows.Err()
+}
+
+// countStored counts the records of a segment.
+func countStored(ctx context.Context, q querier, segment string) (n int64, err error) {
+	err = q.QueryRowContext(ctx, "SELECT count(*) FROM embeddings WHERE segment_id = ?", segment).Scan(&n)
 	return n, err
 }
 
-// countOrphans counts rows of a side table whose record is gone. Record
-// numbers are reused, so a new record would show a dead one's list values.
-func countOrphans(ctx context.Context, q querier, table string) (int64, error) {
-	var n int64
-	err := q.QueryRowContext(ctx, "SELECT count(*) FROM "+table+" t WHERE NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.id = t.id)").Scan(&n)
+// countOrphans counts the rows of embedding_metadata_array whose record is gone.
+// Record numbers are reused, so a new record would show a dead one's list values.
+func countOrphans(ctx context.Context, q querier) (n int64, err error) {
+	err = q.QueryRowContext(ctx, "SELECT count(*) FROM embedding_metadata_array t WHERE NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.id = t.id)").Scan(&n)
 	return n, err
 }

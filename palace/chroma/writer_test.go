@@ -102,7 +102,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 func soundAfter(t testing.TB, dir string) {
 	t.Helper()
 	p := open(t, dir)
-	check, err := p.CheckDatabase(t.Context(), false, "")
+	check, err := p.CheckDatabase(t.Context(), Check{})
 	if err != nil || len(check.Damage) > 0 || check.TextErr != nil || len(check.Text.Damage) > 0 {
 		t.Fatalf("%+v, %v", check, err)
 	}

@@ -46,7 +46,13 @@ func NewExaminer(o Options) *Examiner {
 // Report looks at one palace. It always answers: whatever could not be read is
 // in the report. A cancelled context shows as such in Report.Error.
 func (e *Examiner) Report(ctx context.Context, found palace.Found, depth Depth) *Report {
+	return e.Watch(ctx, found, depth, Watch{})
+}
+
+// Watch is Report with somebody who hears of it meanwhile.
+func (e *Examiner) Watch(ctx context.Context, found palace.Found, depth Depth, w Watch) *Report {
 	r := e.blank(found, depth)
+	m := newMeter(w)
 	if found.Ref.Kind == backend.ChromaHTTP {
 		r.fail(Unreadable, &backend.UnsupportedBackendError{Palace: found.Ref.Path, Kind: found.Ref.Kind})
 		return r
@@ -54,12 +60,16 @@ func (e *Examiner) Report(ctx context.Context, found palace.Found, depth Depth) 
 	site := e.opts.Manager.Examine(ctx, found.Ref.Path)
 	r.describe(&site, found)
 	view := e.observe(ctx, r, &site)
-	r.Findings = append(r.Findings, siteFindings(&site)...)
-	if site.State == palace.OK {
-		e.files(ctx, r, &site, depth, len(view.Openers) > 0)
-		r.Findings = append(r.Findings, diskFindings(site.Ref.Path, site.Size.Allocated, freeBytes(site.Ref.Path))...)
+	add := func(list []Finding) {
+		m.found(list)
+		r.Findings = append(r.Findings, list...)
 	}
-	r.Findings = append(r.Findings, lockFindings(view, site.Ref.Path)...)
+	add(siteFindings(&site))
+	add(lockFindings(view, site.Ref.Path))
+	if site.State == palace.OK {
+		add(diskFindings(site.Ref.Path, site.Size.Allocated, freeBytes(site.Ref.Path)))
+		e.files(ctx, r, &site, depth, len(view.Openers) > 0, m)
+	}
 	r.conclude()
 	return r
 }

@@ -20,21 +20,23 @@ type fileReport struct {
 	err         error
 	collections []Collection
 	findings    []Finding
+	notDone     []string
 }
 
 // files adds what the palace's files say, from memory where nothing changed.
-func (e *Examiner) files(ctx context.Context, r *Report, s *palace.Site, depth Depth, inUse bool) {
+func (e *Examiner) files(ctx context.Context, r *Report, s *palace.Site, depth Depth, inUse bool, m *meter) {
 	cfg := e.opts.Manager.Config()
-	part := e.readFiles(ctx, s, cfg, depth, inUse)
+	part := e.readFiles(ctx, s, cfg, depth, inUse, m)
 	r.Palace.State = part.state
 	if part.err != nil {
 		r.Error = errorDocument(s.Ref.Path, part.state, part.err)
 	}
 	r.Collections = append(r.Collections, part.collections...)
 	r.Findings = append(r.Findings, part.findings...)
+	r.CheckedWith.NotDone = part.notDone
 }
 
-func (e *Examiner) readFiles(ctx context.Context, s *palace.Site, cfg palace.Config, depth Depth, inUse bool) *fileReport {
+func (e *Examiner) readFiles(ctx context.Context, s *palace.Site, cfg palace.Config, depth Depth, inUse bool, m *meter) *fileReport {
 	p, err := e.opts.Manager.Open(ctx, s.Ref)
 	if err != nil {
 		return unreadable(s, err)
@@ -46,12 +48,13 @@ func (e *Examiner) readFiles(ctx context.Context, s *palace.Site, cfg palace.Con
 		return unreadable(s, err)
 	}
 	if part := e.recall(key, now); part != nil {
+		m.found(part.findings)
 		return part
 	}
 	var part *fileReport
 	err = p.With(ctx, func(b backend.Backend) (err error) {
 		if c, ok := b.(*chroma.Palace); ok {
-			part, err = e.readChroma(ctx, c, s, cfg, depth, inUse)
+			part, err = e.readChroma(ctx, c, s, cfg, depth, inUse, m)
 			return err
 		}
 		part, err = readOther(ctx, b)
@@ -74,17 +77,68 @@ func unreadable(s *palace.Site, err error) *fileReport {
 	return part
 }
 
-func (e *Examiner) readChroma(ctx context.Context, p *chroma.Palace, s *palace.Site, cfg palace.Config, depth Depth, inUse bool) (*fileReport, error) {
+// readChroma reads a Chroma palace: in full depth the pages and texts of the
+// database beside everything else.
+func (e *Examiner) readChroma(ctx context.Context, p *chroma.Palace, s *palace.Site, cfg palace.Config, depth Depth, inUse bool, m *meter) (*fileReport, error) {
+	var check chroma.DatabaseCheck
+	var checkErr error
+	group, gctx := errgroup.WithContext(ctx)
+	if depth == Full {
+		group.Go(func() error {
+			check, checkErr = p.CheckDatabase(gctx, chroma.Check{
+				Copied: inUse, Dir: e.opts.CopyDir,
+				Progress: func(done, total int64) { m.part(partDatabase, done, total) },
+			})
+			return nil
+		})
+	}
+	var f *chroma.Facts
+	part := &fileReport{state: OK}
+	add := func(list []Finding) {
+		m.found(list)
+		part.findings = append(part.findings, list...)
+	}
+	group.Go(func() (err error) {
+		if f, err = e.readFacts(gctx, p, depth, part, add, m); err != nil {
+			return err
+		}
+		add(fileFindings(p.DB().Facts(), p.DB().Access()))
+		add(queueFindings(p.DB().Path(), f))
+		add(collectionFindings(f, s, cfg, depth))
+		add(layoutFindings(gctx, s, f, depth, e.opts.Now()))
+		return nil
+	})
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	path := p.DB().Path()
+	if checkErr != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		add([]Finding{unchecked(path, checkErr)})
+	} else if depth == Full {
+		f.Text, part.notDone = check.Text, check.NotDone
+	}
+	add(damageFindings(path, f, check.Damage))
+	if part.state != Uninitialised {
+		add(schemaFindings(path, f.Schema))
+		add(textFindings(path, f.Text))
+	}
+	return part, nil
+}
+
+// readFacts fills in the collections.
+func (e *Examiner) readFacts(ctx context.Context, p *chroma.Palace, depth Depth, part *fileReport, add func([]Finding), m *meter) (*chroma.Facts, error) {
 	want := chroma.Sampled
 	if depth == Full {
 		want = chroma.Full
 	}
-	f, err := p.Facts(ctx, want)
+	const page = 4096
+	f, err := p.FactsWith(ctx, want, func(done, total int64) { m.part(partIndex, done/page, total/page) })
 	if err != nil {
 		return nil, err
 	}
-	path := p.DB().Path()
-	part := &fileReport{state: OK}
 	if len(f.Collections) == 0 && len(f.Unread) == 0 {
 		part.state = Uninitialised
 	}
@@ -93,33 +147,14 @@ func (e *Examiner) readChroma(ctx context.Context, p *chroma.Palace, s *palace.S
 	group.SetLimit(2)
 	for i, c := range f.Collections {
 		state, found := indexFindings(c)
-		part.findings = append(part.findings, found...)
+		add(found)
 		part.collections[i] = collectionDocument(c, state)
 		group.Go(func() error {
 			part.collections[i].Wings = e.wings(gctx, p, c)
 			return nil
 		})
 	}
-	var check chroma.DatabaseCheck
-	if depth == Full {
-		check, err = p.CheckDatabase(ctx, inUse, e.opts.CopyDir)
-		if err != nil {
-			part.findings = append(part.findings, unchecked(path, err))
-		} else {
-			f.Text = check.Text
-		}
-	}
-	group.Wait()
-	part.findings = append(part.findings, fileFindings(p.DB().Facts(), p.DB().Access())...)
-	part.findings = append(part.findings, damageFindings(path, f, check.Damage)...)
-	if part.state != Uninitialised {
-		part.findings = append(part.findings, schemaFindings(path, f.Schema)...)
-		part.findings = append(part.findings, textFindings(path, f.Text)...)
-	}
-	part.findings = append(part.findings, queueFindings(path, f)...)
-	part.findings = append(part.findings, collectionFindings(f, s, cfg, depth)...)
-	part.findings = append(part.findings, layoutFindings(s, f, e.opts.Now())...)
-	return part, nil
+	return f, group.Wait()
 }
 
 // unchecked says that the thorough check could not be made, which is not the

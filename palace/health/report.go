@@ -156,6 +156,8 @@ type CheckedWith struct {
 	Castellan string `json:"castellan"`
 	SQLite    string `json:"sqlite"`
 	Depth     Depth  `json:"depth"`
+	// NotDone names, in full depth, what was not looked at all the same.
+	NotDone []string `json:"not_done,omitempty"`
 }
 
 // Depth is how thoroughly a palace is looked at.

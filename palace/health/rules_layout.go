@@ -1,12 +1,16 @@
 package health
 
 import (
+	"context"
 	"fmt"
+	"maps"
+	"path/filepath"
 	"slices"
 	"time"
 
 	"castellan/palace"
 	"castellan/palace/chroma"
+	"castellan/palace/chroma/pickle"
 	"castellan/palace/hnswlib"
 )
 
@@ -16,9 +20,9 @@ const pileFrom = 5
 
 // layoutFindings speaks of what lies in and beside the palace that no
 // collection uses.
-func layoutFindings(s *palace.Site, f *chroma.Facts, now time.Time) []Finding {
-	out := quarantineFindings(s, f, now)
-	out = append(out, orphanFindings(s, f)...)
+func layoutFindings(ctx context.Context, s *palace.Site, f *chroma.Facts, depth Depth, now time.Time) []Finding {
+	out := quarantineFindings(ctx, s, f, depth, now)
+	out = append(out, orphanFindings(ctx, s, f, depth)...)
 	var bytes int64
 	var paths []string
 	for _, b := range s.Layout.Backups {
@@ -44,7 +48,7 @@ func layoutFindings(s *palace.Site, f *chroma.Facts, now time.Time) []Finding {
 	return out
 }
 
-func quarantineFindings(s *palace.Site, f *chroma.Facts, now time.Time) []Finding {
+func quarantineFindings(ctx context.Context, s *palace.Site, f *chroma.Facts, depth Depth, now time.Time) []Finding {
 	list := s.Layout.Quarantined
 	if len(list) == 0 {
 		return nil
@@ -53,6 +57,7 @@ func quarantineFindings(s *palace.Site, f *chroma.Facts, now time.Time) []Findin
 	var newest, oldest time.Time
 	var paths []string
 	var out []Finding
+	var holdings []map[string]any
 	for _, q := range list {
 		bytes += q.Size.Allocated
 		paths = append(paths, q.Path)
@@ -62,17 +67,20 @@ func quarantineFindings(s *palace.Site, f *chroma.Facts, now time.Time) []Findin
 		if !q.At.IsZero() && (oldest.IsZero() || q.At.Before(oldest)) {
 			oldest = q.At
 		}
-		held, live := vectorsIn(q.Path), liveVectors(f, q.Segment)
-		if held != nil && live != nil && *held > *live {
+		in, live := holdingOf(ctx, q.Path, depth), liveVectors(f, q.Segment)
+		holdings = append(holdings, in.evidence(q.Path))
+		if in.vectors != nil && live != nil && *in.vectors > *live {
+			evidence := in.evidence(q.Path)
+			evidence["live"], evidence["reason"] = *live, q.Reason
 			out = append(out, Finding{
 				Code: QuarantineHoldsMore, Severity: Bad, Subject: q.Path,
-				Cause:    fmt.Sprintf("this quarantined copy holds %s, the live index %s", count(*held, "vector"), count(*live, "vector")),
-				Evidence: map[string]any{"path": q.Path, "vectors": *held, "live": *live, "reason": q.Reason},
+				Cause:    fmt.Sprintf("this quarantined copy holds %s, the live index %s", count(*in.vectors, "vector"), count(*live, "vector")),
+				Evidence: evidence,
 				Remedy:   &Remedy{Mode: "index", Reason: "the index can be built again with its vectors; do not delete this copy"},
 			})
 		}
 	}
-	evidence := map[string]any{"directories": len(list), "bytes": bytes, "paths": paths}
+	evidence := map[string]any{"directories": len(list), "bytes": bytes, "paths": paths, "holdings": holdings}
 	cause := fmt.Sprintf("%s put aside by MemPalace, %s", count(int64(len(list)), "index directory"), size(bytes))
 	if !newest.IsZero() {
 		evidence["newest"] = newest.Format(time.RFC3339)
@@ -93,7 +101,7 @@ func quarantineFindings(s *palace.Site, f *chroma.Facts, now time.Time) []Findin
 }
 
 // orphanFindings: deleting a collection leaves its directory behind.
-func orphanFindings(s *palace.Site, f *chroma.Facts) []Finding {
+func orphanFindings(ctx context.Context, s *palace.Site, f *chroma.Facts, depth Depth) []Finding {
 	var out []Finding
 	for _, seg := range s.Layout.Segments {
 		if f.SegmentIDs[seg.ID] {
@@ -101,9 +109,9 @@ func orphanFindings(s *palace.Site, f *chroma.Facts) []Finding {
 		}
 		evidence := map[string]any{"path": seg.Path, "bytes": seg.Size.Allocated}
 		cause := fmt.Sprintf("no collection uses this index directory, %s", size(seg.Size.Allocated))
-		if n := vectorsIn(seg.Path); n != nil {
-			evidence["vectors"] = *n
-			cause += fmt.Sprintf(" and %s", count(*n, "vector"))
+		if in := holdingOf(ctx, seg.Path, depth); in.vectors != nil {
+			maps.Copy(evidence, in.evidence(seg.Path))
+			cause += fmt.Sprintf(" and %s", count(*in.vectors, "vector"))
 		}
 		out = append(out, Finding{
 			Code: SegmentOrphan, Severity: Info, Subject: seg.Path, Cause: cause, Evidence: evidence,
@@ -113,15 +121,54 @@ func orphanFindings(s *palace.Site, f *chroma.Facts) []Finding {
 	return out
 }
 
-// vectorsIn counts the elements of an index that nobody uses, by its header;
-// nil where it cannot be read.
-func vectorsIn(dir string) *int64 {
+// holding is what an index that nobody uses holds.
+type holding struct {
+	vectors *int64 // not deleted; nil where it cannot be read
+	deleted int64
+	named   *int64 // of which its metadata has the ids; nil where it has none
+	faults  int    // of the files
+	full    bool
+}
+
+func (h holding) evidence(path string) map[string]any {
+	e := map[string]any{"path": path, "vectors": h.vectors}
+	if h.full && h.vectors != nil {
+		e["deleted"], e["named"], e["faults"] = h.deleted, h.named, h.faults
+	}
+	return e
+}
+
+// holdingOf examines it: by its header for a glance, by every element in full.
+func holdingOf(ctx context.Context, dir string, depth Depth) holding {
 	r, err := hnswlib.Open(dir)
 	if err != nil {
-		return nil
+		return holding{}
 	}
 	defer r.Close()
-	return ptr(int64(r.Stored()))
+	if depth != Full {
+		return holding{vectors: ptr(int64(r.Stored()))}
+	}
+	live := map[uint64]bool{}
+	h := holding{full: true}
+	g, err := r.ExamineWith(ctx, hnswlib.Exam{Label: func(_ int, label uint64, deleted bool) {
+		if !deleted {
+			live[label] = true
+		}
+	}})
+	if err != nil {
+		return holding{vectors: ptr(int64(r.Stored()))}
+	}
+	h.vectors, h.deleted, h.faults = ptr(int64(g.Stored-g.Deleted)), int64(g.Deleted), len(g.Faults)
+	if m, err := pickle.ReadFile(ctx, filepath.Join(dir, hnswlib.PickleFile)); err == nil {
+		named := int64(0)
+		for _, label := range m.IDs {
+			if live[label] {
+				named++
+			}
+		}
+		h.named = &named
+	}
+	return h
 }
 
 // liveVectors counts what the live index of a segment holds, including what

@@ -17,10 +17,9 @@ It exits 0 when nothing is worse than a warning, 6 when it found an error or
 worse, and 3 when the palace is missing or cannot be read at all.`,
 		Args: a.onePalace,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if isTerminal(a.Err) {
-				a.say("Checking everything. A large palace takes a minute or two; ctrl+c stops.")
-			}
-			r, err := a.report(cmd.Context(), health.Full)
+			w, done := a.doctorLine()
+			r, err := a.watch(cmd.Context(), health.Full, w)
+			done()
 			if err != nil {
 				return err
 			}

@@ -50,13 +50,18 @@ func (a *app) shut(e eyes) {
 
 // report examines the palace that was named, or the default one.
 func (a *app) report(ctx context.Context, depth health.Depth) (*health.Report, error) {
+	return a.watch(ctx, depth, health.Watch{})
+}
+
+// watch is report with somebody who hears of it meanwhile.
+func (a *app) watch(ctx context.Context, depth health.Depth, w health.Watch) (*health.Report, error) {
 	e := a.eyes("")
 	defer a.shut(e)
 	d, err := e.manager.Discover(ctx, a.flags.palace)
 	if err != nil {
 		return nil, err
 	}
-	r := e.examiner.Report(ctx, *d.Default(), depth)
+	r := e.examiner.Watch(ctx, *d.Default(), depth, w)
 	return r, ctx.Err()
 }
 
