@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"castellan/locks"
 	"castellan/palace"
@@ -26,6 +27,8 @@ type CoreOptions struct {
 	StateDir string
 	Flag     string
 	Extra    []string
+	// Now times searches; time.Now if nil.
+	Now func() time.Time
 }
 
 // NewCore is the Core over the real packages. The manager stays the caller's to

@@ -9,6 +9,7 @@ import (
 	"castellan/palace/action"
 	"castellan/palace/backend"
 	"castellan/palace/health"
+	"castellan/palace/search"
 )
 
 // Core is what the screens ask. Any answer may be slow, or never come when a
@@ -28,6 +29,10 @@ type Core interface {
 	Count(ctx context.Context, at Place, f backend.Filter) (int64, error)
 	Page(ctx context.Context, at Place, q backend.Query) (backend.Page, error)
 	Facets(ctx context.Context, at Place, f backend.Filter, keys ...string) ([]backend.Facet, error)
+	// Search answers a question, and Measure tells how well each way to search
+	// does; done hears of each part that is finished.
+	Search(ctx context.Context, at Place, q search.Question) (search.Answer, error)
+	Measure(ctx context.Context, at Place, done func(part string)) (search.Quality, error)
 	// Writes are the latest n writes that the queue still has, newest first.
 	Writes(ctx context.Context, at Place, n int) ([]Write, error)
 

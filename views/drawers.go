@@ -61,7 +61,8 @@ func newDrawers(a *App, r *reading, collection string, sel selection) *drawers {
 		{ID: "drawer.read", Title: "Read the drawer", Short: "read", Keys: []string{"enter", "l", "right"}, Group: groupScreen, Disabled: s.none, Run: s.read},
 		{ID: "drawer.source", Title: "Open the source file in your editor", Short: "edit source", Keys: []string{"e"}, Group: groupScreen, Disabled: s.noSource, Run: s.edit},
 		{ID: "drawers.left", Title: "Back", Keys: []string{"h", "left"}, Group: groupScreen, Hidden: true, Run: a.retreat},
-	}, s.listKeys(true, "list.sort", "list.reverse"), []ui.Command{
+		a.likeCommand(func() (*reading, string, string) { return s.r, s.collection, s.table.ID() }, s.none),
+	}, a.searchCommands(func() (*reading, string, selection) { return s.r, s.collection, s.sel }, nil), s.listKeys(true, "list.sort", "list.reverse"), []ui.Command{
 		{ID: "drawers.order", Title: "Newest or oldest first", Keys: []string{"S", "s"}, Group: "List", Run: s.turn},
 	})
 	return s

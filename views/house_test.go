@@ -85,7 +85,7 @@ func openSite(t testing.TB, home string, extra ...string) *site {
 	x := health.NewExaminer(health.Options{Manager: m, Observer: o, Version: "1.0", Now: now, CopyDir: t.TempDir()})
 	state := t.TempDir()
 	r := action.NewRunner(action.Options{Now: now, StateDir: state, Locker: action.PalaceLocks{Home: home}})
-	return &site{home: home, manager: m, Core: NewCore(CoreOptions{Manager: m, Observer: o, Examiner: x, Runner: r, StateDir: state, Extra: extra})}
+	return &site{home: home, manager: m, Core: NewCore(CoreOptions{Manager: m, Observer: o, Examiner: x, Runner: r, StateDir: state, Extra: extra, Now: now})}
 }
 
 func (s *site) path(name string) string { return filepath.Join(s.home, "palaces", name) }

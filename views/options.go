@@ -64,7 +64,7 @@ func (o Options) resolve() Options {
 		o.Home, _ = os.UserHomeDir() // without one, paths are shown in full
 	}
 	if o.Commands == nil {
-		o.Commands = []string{"palaces", "status", "doctor", "locks", "drawers", "export", "close", "delete", "undo", "queue", "demo", "version"}
+		o.Commands = []string{"palaces", "status", "doctor", "locks", "drawers", "search", "export", "close", "delete", "undo", "queue", "demo", "version"}
 	}
 	return o
 }

@@ -51,7 +51,8 @@ func newOverview(a *App, r *reading) *overview {
 		{ID: "overview.holders", Title: "Holders: who has it, who wants it", Short: "holders", Keys: []string{"p"}, Group: groupScreen, Run: func() tea.Cmd { return a.openHolders(r) }},
 		{ID: "overview.tasks", Title: "Tasks: what has been done, what is still going", Keys: []string{"t"}, Group: groupScreen, Run: func() tea.Cmd { return a.push(newTasks(a)) }},
 		{ID: "overview.left", Title: "Back to the palaces", Keys: []string{"h", "left"}, Group: groupScreen, Hidden: true, Run: a.retreat},
-	}, a.closeCommands(func() *reading { return s.r })...), s.overviewKeys())
+		a.qualityCommand(func() (*reading, string) { return s.r, s.current().Name }, s.none),
+	}, a.closeCommands(func() *reading { return s.r })...), a.searchCommands(func() (*reading, string, selection) { return s.r, s.current().Name, selection{} }, s.none), s.overviewKeys())
 	return s
 }
 

@@ -37,7 +37,9 @@ func newPalaces(a *App) *palaces {
 		{ID: "palace.holders", Title: "Holders: who has which palace", Short: "holders", Keys: []string{"p"}, Group: groupScreen, Run: s.openHolders},
 		{ID: "palace.tasks", Title: "Tasks: what has been done, what is still going", Keys: []string{"t"}, Group: groupScreen, Run: func() tea.Cmd { return a.push(newTasks(a)) }},
 		{ID: "palace.other", Title: "Open a palace at another path", Keys: []string{"o"}, Group: groupScreen, Run: always(a.askPath)},
-	}, a.closeCommands(s.current)...), s.listKeys(false))
+	}, a.closeCommands(s.current)...), a.searchCommands(func() (*reading, string, selection) {
+		return s.current(), mainCollection(s.current().report, a.house.main).Name, selection{}
+	}, s.noDrawers), s.listKeys(false))
 	s.fill()
 	return s
 }

@@ -124,7 +124,7 @@ func (p *plain) collection(r *reading, c health.Collection) error {
 			list = append(list, choice{fmt.Sprintf("Wing %s: %s drawers", wingName(w.Name).Text, comma(w.Rows)),
 				chosen(func() error { return p.drawers(r, c.Name, ofWing(&c, &w)) })})
 		}
-		if err := p.menu(list); err != nil {
+		if err := p.menu(list, p.searchExtras(r, c.Name)...); err != nil {
 			return err
 		}
 	}

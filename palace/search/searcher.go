@@ -63,12 +63,13 @@ type Question struct {
 // Answer is what was found and how far it can be believed.
 type Answer struct {
 	Hits []Hit
-	// Engine is the name of the one that answered, and Reason says why it did
-	// and what it took.
-	Engine, Reason string
-	// Degraded says that the answer is less than what was asked for; Reason
-	// tells in what.
+	// Engine is the name of the one that answered. Brief says what it looked at
+	// and what it took, Reason also why it was this one.
+	Engine, Brief, Reason string
+	// Degraded says that the answer is less than what was asked for, and Lacks
+	// in what; Reason has that too.
 	Degraded bool
+	Lacks    []string
 	// Considered is the number of drawers compared with, Unreached that of
 	// drawers whose vector cannot be read.
 	Considered, Unreached int
@@ -107,7 +108,7 @@ func (s *Searcher) Search(ctx context.Context, q Question) (Answer, error) {
 	err := r.answer(ctx)
 	r.Elapsed = s.o.Now().Sub(r.start)
 	if err == nil {
-		r.Reason = r.reason()
+		r.explain()
 	}
 	return r.Answer, err
 }
@@ -124,6 +125,7 @@ type run struct {
 
 func (r *run) degrade(why string) {
 	r.Degraded = true
+	r.Lacks = append(r.Lacks, why)
 	r.why = append(r.why, why)
 }
 
@@ -273,7 +275,7 @@ func (r *run) vectors(ctx context.Context, q Query) (bool, error) {
 			return false, ctx.Err()
 		}
 		if err != nil {
-			r.degrade("not the " + engineWords(r.q.Engine) + ": " + err.Error())
+			r.degrade("not the " + Words(r.q.Engine) + ": " + err.Error())
 			r.q.Engine = Exact // the pool may be drawn again
 		} else {
 			engine = other
@@ -281,7 +283,7 @@ func (r *run) vectors(ctx context.Context, q Query) (bool, error) {
 	}
 	found, err := engine.Search(ctx, q)
 	if err != nil && ctx.Err() == nil && engine.Name() != Exact {
-		r.degrade("not the " + engineWords(r.q.Engine) + ": " + err.Error())
+		r.degrade("not the " + Words(r.q.Engine) + ": " + err.Error())
 		r.q.Engine = Exact
 		engine = NewExactScan(r.source)
 		found, err = engine.Search(ctx, q)
@@ -329,7 +331,8 @@ func (r *run) fill(ctx context.Context, hits []Hit) error {
 	return nil
 }
 
-func engineWords(name string) string {
+// Words is the name of an engine in plain words.
+func Words(name string) string {
 	switch name {
 	case Stored:
 		return "stored index"
@@ -341,14 +344,13 @@ func engineWords(name string) string {
 	return "exact scan"
 }
 
-// reason tells which engine answered, what it looked at, how long that took,
+// explain tells which engine answered, what it looked at, how long that took,
 // and what is wrong with it.
-func (r *run) reason() string {
+func (r *run) explain() {
 	what := "vectors"
 	if r.Engine == Keyword {
 		what = "drawers with these words"
 	}
-	s := fmt.Sprintf("%s: %s %s, %s", engineWords(r.Engine), humanize.Comma(int64(r.Considered)), what, took(r.Elapsed))
 	if r.Unreached > 0 && r.Engine != Keyword {
 		drawers := "drawers have"
 		if r.Unreached == 1 {
@@ -356,12 +358,13 @@ func (r *run) reason() string {
 		}
 		r.degrade(fmt.Sprintf("%s %s no vector that can be read and cannot be among these", humanize.Comma(int64(r.Unreached)), drawers))
 	}
+	r.Brief = fmt.Sprintf("%s: %s %s, %s", Words(r.Engine), humanize.Comma(int64(r.Considered)), what, took(r.Elapsed))
+	r.Reason = r.Brief
 	for _, w := range append(r.why, r.note) {
 		if w != "" {
-			s += "; " + w
+			r.Reason += "; " + w
 		}
 	}
-	return s
 }
 
 func took(d time.Duration) string {

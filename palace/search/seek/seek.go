@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"castellan/palace"
 	"castellan/palace/backend"
@@ -25,13 +26,13 @@ const maxGraph = 20_000
 const noModel = "no embedding model is installed that could turn words into a vector"
 
 // Open makes a searcher on a collection. It holds nothing open of its own: the
-// palace must stay open while it is used.
-func Open(ctx context.Context, p *palace.Palace, collection string) (*search.Searcher, error) {
+// palace must stay open while it is used. now is time.Now if nil.
+func Open(ctx context.Context, p *palace.Palace, collection string, now func() time.Time) (*search.Searcher, error) {
 	c, err := p.Collection(ctx, collection)
 	if err != nil {
 		return nil, err
 	}
-	o := search.Options{NoEmbedder: noModel, Engines: map[string]func(context.Context, backend.Filter) (search.Engine, error){
+	o := search.Options{NoEmbedder: noModel, Now: now, Engines: map[string]func(context.Context, backend.Filter) (search.Engine, error){
 		search.Graph: func(ctx context.Context, f backend.Filter) (search.Engine, error) { return graph(ctx, c, f) },
 	}}
 	// Closets are hints; a palace without them is searched as well.
