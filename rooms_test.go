@@ -43,7 +43,7 @@ var rooms = map[string][]string{
 	"palace/action":      {"palace", "locks"},
 	"palace/change":      {"palace", "palace/backend", "palace/queue", "palace/action", "locks"},
 	"palace/mine":        {"palace", "palace/backend", "palace/action", "palace/embed", "locks"},
-	"palace/repair":      {"palace", "palace/backend", "palace/action", "palace/health", "palace/chroma", "palace/dbfile", "palace/hnswlib", "palace/search", "palace/embed", "locks"},
+	"palace/repair":      {"palace", "palace/backend", "palace/action", "palace/health", "palace/chroma", "palace/dbfile", "palace/hnswlib", "palace/search", "palace/embed", "palace/change", "locks"},
 	"palace/transfer":    {"palace", "palace/backend", "palace/action"},
 	// Palaces for tests and for the demo; no other room imports it.
 	"palace/specimen": {"palace/hnswlib"},

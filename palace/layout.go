@@ -69,13 +69,15 @@ type Backup struct {
 // BackupKind says which operation left a copy.
 type BackupKind string
 
-// The kinds of copies that MemPalace leaves.
+// The kinds of copies; all but the last are MemPalace's.
 const (
 	BackupRepair   BackupKind = "repair"      // <palace>.backup, chroma.sqlite3.backup
 	BackupRebuild  BackupKind = "pre-rebuild" // <palace>.pre-rebuild-<time>
 	BackupMigrate  BackupKind = "pre-migrate" // <palace>.pre-migrate.<time>
 	BackupSwap     BackupKind = "old"         // <palace>.old, there only while a swap is under way
 	BackupMaxSeqID BackupKind = "max-seq-id"  // chroma.sqlite3.max-seq-id-backup-<time>
+	// BackupCastellan is Castellan's own: <palace>.castellan-backup-<time>.
+	BackupCastellan BackupKind = "castellan"
 )
 
 const uuidPattern = `[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}`
@@ -140,7 +142,7 @@ func backupSuffix(rest string) (kind BackupKind, at time.Time, ok bool) {
 	for _, p := range []struct {
 		prefix string
 		kind   BackupKind
-	}{{"pre-rebuild", BackupRebuild}, {"pre-migrate", BackupMigrate}, {"backup", BackupRepair}} {
+	}{{"pre-rebuild", BackupRebuild}, {"pre-migrate", BackupMigrate}, {"castellan-backup", BackupCastellan}, {"backup", BackupRepair}} {
 		ts, found := strings.CutPrefix(rest, p.prefix)
 		if found && (ts == "" || strings.ContainsRune(".-_", rune(ts[0]))) {
 			return p.kind, stampIn(ts), true

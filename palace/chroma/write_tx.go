@@ -43,7 +43,25 @@ const writeCacheKiB = 32 << 10
 
 // writeTo runs do in one write transaction. All of it is in the database when
 // writeTo returns nil, and none of it otherwise.
-func (w *Writable) writeTo(ctx context.Context, do func(*writeTx) error) (err error) {
+func (w *Writable) writeTo(ctx context.Context, do func(*writeTx) error) error {
+	return w.connected(ctx, func(tx *writeTx, facts dbfile.Facts) error {
+		if err := tx.begin(ctx, w.writing.Wait); err != nil {
+			return err
+		}
+		// Only now, with the file reserved, does a look at the path tell which file that is.
+		if id, err := dbfile.Identify(facts.RealPath); err != nil || id != facts.ID {
+			return &dbfile.StaleError{Path: facts.Path, Reason: "another file has taken its place", Err: err}
+		}
+		if err := do(tx); err != nil {
+			return err
+		}
+		return tx.commit(ctx, w.writing.Wait)
+	})
+}
+
+// connected hands do a connection that can write, in no transaction yet. One
+// that do leaves open is rolled back.
+func (w *Writable) connected(ctx context.Context, do func(*writeTx, dbfile.Facts) error) (err error) {
 	if err := w.enter(); err != nil {
 		return err
 	}
@@ -65,17 +83,7 @@ func (w *Writable) writeTo(ctx context.Context, do func(*writeTx) error) (err er
 	}
 	tx := &writeTx{path: facts.RealPath, conn: conn, prepared: map[string]*sql.Stmt{}}
 	defer tx.close()
-	if err := tx.begin(ctx, w.writing.Wait); err != nil {
-		return err
-	}
-	// Only now, with the file reserved, does a look at the path tell which file that is.
-	if id, err := dbfile.Identify(facts.RealPath); err != nil || id != facts.ID {
-		return &dbfile.StaleError{Path: facts.Path, Reason: "another file has taken its place", Err: err}
-	}
-	if err := do(tx); err != nil {
-		return err
-	}
-	return tx.commit(ctx, w.writing.Wait)
+	return do(tx, facts)
 }
 
 // writeDSN spells a path as SQLite's URI.

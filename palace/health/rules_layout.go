@@ -69,12 +69,14 @@ func quarantineFindings(ctx context.Context, s *palace.Site, f *chroma.Facts, de
 		}
 		in, live := holdingOf(ctx, q.Path, depth), liveVectors(f, q.Segment)
 		holdings = append(holdings, in.evidence(q.Path))
-		if in.vectors != nil && live != nil && *in.vectors > *live {
+		// Its elements may count deleted ones: where every drawer is found there is
+		// nothing to gain from it.
+		if in.vectors != nil && live != nil && live.Missing > 0 && *in.vectors > live.Searchable {
 			evidence := in.evidence(q.Path)
-			evidence["live"], evidence["reason"] = *live, q.Reason
+			evidence["live"], evidence["reason"] = live.Searchable, q.Reason
 			out = append(out, Finding{
 				Code: QuarantineHoldsMore, Severity: Bad, Subject: q.Path,
-				Cause:    fmt.Sprintf("this quarantined copy holds %s, the live index %s", count(*in.vectors, "vector"), count(*live, "vector")),
+				Cause:    fmt.Sprintf("this quarantined copy holds %s, the live index %s", count(*in.vectors, "vector"), count(live.Searchable, "vector")),
 				Evidence: evidence,
 				Remedy:   &Remedy{Mode: "index", Reason: "the index can be built again with its vectors; do not delete this copy"},
 			})
@@ -171,12 +173,12 @@ func holdingOf(ctx context.Context, dir string, depth Depth) holding {
 	return h
 }
 
-// liveVectors counts what the live index of a segment holds, including what
-// waits in the queue; nil for a segment no collection has.
-func liveVectors(f *chroma.Facts, segment string) *int64 {
+// liveVectors says what the live index of a segment reaches, with what waits in
+// the queue; nil for a segment no collection has.
+func liveVectors(f *chroma.Facts, segment string) *chroma.Coverage {
 	at := slices.IndexFunc(f.Collections, func(c chroma.CollectionFacts) bool { return c.Index.Segment == segment })
 	if at < 0 || f.Collections[at].Coverage == nil {
 		return nil
 	}
-	return &f.Collections[at].Coverage.Searchable
+	return f.Collections[at].Coverage
 }
