@@ -156,7 +156,7 @@ func verifyBackup(ctx context.Context, dir string, m *manifest) error {
 		return bad("its database cannot be opened: %v", err)
 	}
 	defer p.Close()
-	check, err := p.CheckDatabase(ctx, true, "")
+	check, err := p.CheckDatabase(ctx, chroma.Check{Copied: true})
 	if err != nil {
 		return bad("its database cannot be checked: %v", err)
 	}

@@ -200,7 +200,7 @@ func (run *running) verify(ctx context.Context, now sampled) error {
 		return err
 	}
 	defer pt.discharge()
-	check, err := pt.p.CheckDatabase(ctx, true, "")
+	check, err := pt.p.CheckDatabase(ctx, chroma.Check{Copied: true})
 	if err != nil {
 		return err
 	}
