@@ -8,6 +8,8 @@ import (
 	"castellan/palace"
 	"castellan/palace/action"
 	"castellan/palace/action/closing"
+	"castellan/palace/change"
+	"castellan/palace/queue"
 )
 
 func (c *core) Runner() *action.Runner { return c.o.Runner }
@@ -44,11 +46,72 @@ func (c *core) hooks(ctx context.Context) (*closing.Hooks, error) {
 	if err != nil {
 		return nil, err
 	}
-	state := c.o.StateDir
-	if state == "" {
-		if state, err = action.StateDir(); err != nil {
-			return nil, err
-		}
+	state, err := c.state()
+	if err != nil {
+		return nil, err
 	}
 	return &closing.Hooks{File: d.Config.File, StateDir: state}, nil
+}
+
+// state is where Castellan keeps what outlives it.
+func (c *core) state() (string, error) {
+	if c.o.StateDir != "" {
+		return c.o.StateDir, nil
+	}
+	return action.StateDir()
+}
+
+// target is a palace that is to be changed.
+func (c *core) target(ctx context.Context, p palace.Found) (t change.Target, err error) {
+	t = change.Target{Manager: c.o.Manager, Watch: c.o.Observer}
+	if t.StateDir, err = c.state(); err != nil {
+		return t, err // what cannot be kept is not changed
+	}
+	d, err := c.o.Manager.Discover(ctx, c.o.Flag)
+	if err != nil {
+		return t, err
+	}
+	t.Drawers = d.Config.CollectionName
+	t.Palace, err = c.o.Manager.Open(ctx, p.Ref)
+	return t, err
+}
+
+func (c *core) Deleting(ctx context.Context, p palace.Found, sel change.Selection) (action.Action, error) {
+	t, err := c.target(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return change.NewDelete(t, sel)
+}
+
+func (c *core) Undoing(ctx context.Context, p palace.Found) (action.Action, error) {
+	t, err := c.target(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return change.NewUndo(t)
+}
+
+func (c *core) Draining(ctx context.Context, p palace.Found) (action.Action, error) {
+	t, err := c.target(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return change.NewDrain(t)
+}
+
+func (c *core) Waiting(ctx context.Context, p palace.Found) ([]queue.Entry, error) {
+	key := change.Key(p.LockPaths())
+	if key == "" {
+		return nil, nil // a server: nothing waits for it
+	}
+	state, err := c.state()
+	if err != nil {
+		return nil, nil // then nothing was ever kept
+	}
+	q, err := queue.Open(state, key, queue.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return q.List()
 }

@@ -238,6 +238,9 @@ func (a *App) pop() tea.Cmd {
 	if g, ok := left.(*guide); ok && g.stage == going {
 		return a.say(theme.Note, "It goes on, and its end is told. The tasks (t) show it.")
 	}
+	if g, ok := a.top().(*guide); ok {
+		return g.reload() // what was in its way may be gone
+	}
 	return nil
 }
 

@@ -85,14 +85,16 @@ func (a *App) noKill(r *reading) string {
 }
 
 // openClose leads through closing a palace.
-func (a *App) openClose(r *reading, how Closing) tea.Cmd {
+func (a *App) openClose(r *reading, how Closing) tea.Cmd { return a.openGuide(a.closing(r, how)) }
+
+func (a *App) closing(r *reading, how Closing) job {
 	found := r.found
 	j := job{title: "close", verb: "Close", about: r, make: func(ctx context.Context) (action.Action, error) {
 		return a.opts.Core.Closing(ctx, found, how)
 	}}
 	if how.Kill {
 		j.title, j.verb = "end by force", "Kill"
-		return a.openGuide(j)
+		return j
 	}
 	j.offers = []offer{{
 		command: ui.Command{ID: "guide.kill", Title: "End by force whoever has not let go", Short: "kill", Keys: []string{"K"}, Dangerous: true, Run: func() tea.Cmd {
@@ -108,14 +110,14 @@ func (a *App) openClose(r *reading, how Closing) tea.Cmd {
 			when: cameBack,
 		})
 	}
-	return a.openGuide(j)
+	return j
 }
 
 // openResume leads through putting MemPalace's automatic saves back.
-func (a *App) openResume() tea.Cmd {
-	return a.openGuide(job{title: "resume automatic saves", verb: "Resume", make: func(ctx context.Context) (action.Action, error) {
-		return a.opts.Core.Resuming(ctx)
-	}})
+func (a *App) openResume() tea.Cmd { return a.openGuide(a.resuming()) }
+
+func (a *App) resuming() job {
+	return job{title: "resume automatic saves", verb: "Resume", make: a.opts.Core.Resuming}
 }
 
 // writers are those who have files of a palace open for writing.

@@ -39,7 +39,7 @@ func TestAHolderIsClosedFromTheScreens(t *testing.T) {
 	x := startTerminal(t, site.home, 80, 24)
 	x.sees("1 held", "c close")
 	x.press("c")
-	x.sees("with SIGTERM", "enter close")
+	x.sees("Touches", "enter close")
 	x.press("enter")
 	x.sees("[ Back ]")
 	time.Sleep(graceTime)

@@ -83,7 +83,11 @@ func (a *App) reportText(r *reading) string {
 func fieldsText(fields []ui.Field) string {
 	var b strings.Builder
 	for _, f := range fields {
-		if f.Label != "" {
+		switch {
+		case f.Label == "":
+		case strings.TrimSpace(f.Label) == "":
+			b.WriteString("  ") // more under the label above
+		default:
 			b.WriteString(f.Label + ": ")
 		}
 		b.WriteString(text.Block(words(f.Text)) + "\n")

@@ -8,7 +8,9 @@ import (
 	"castellan/palace"
 	"castellan/palace/action"
 	"castellan/palace/backend"
+	"castellan/palace/change"
 	"castellan/palace/health"
+	"castellan/palace/queue"
 	"castellan/palace/search"
 )
 
@@ -44,6 +46,12 @@ type Core interface {
 	Closing(ctx context.Context, p palace.Found, how Closing) (action.Action, error)
 	// Resuming puts back what Closing.PauseHooks replaced.
 	Resuming(ctx context.Context) (action.Action, error)
+	// Deleting removes rows so that Undoing can put them back; Draining makes the
+	// writes that wait for a palace, and Waiting lists those.
+	Deleting(ctx context.Context, p palace.Found, sel change.Selection) (action.Action, error)
+	Undoing(ctx context.Context, p palace.Found) (action.Action, error)
+	Draining(ctx context.Context, p palace.Found) (action.Action, error)
+	Waiting(ctx context.Context, p palace.Found) ([]queue.Entry, error)
 }
 
 // Closing is how a palace is closed.

@@ -60,6 +60,7 @@ func newDrawers(a *App, r *reading, collection string, sel selection) *drawers {
 	s.registry = a.register([]ui.Command{
 		{ID: "drawer.read", Title: "Read the drawer", Short: "read", Keys: []string{"enter", "l", "right"}, Group: groupScreen, Disabled: s.none, Run: s.read},
 		{ID: "drawer.source", Title: "Open the source file in your editor", Short: "edit source", Keys: []string{"e"}, Group: groupScreen, Disabled: s.noSource, Run: s.edit},
+		s.deleteCommand(),
 		{ID: "drawers.left", Title: "Back", Keys: []string{"h", "left"}, Group: groupScreen, Hidden: true, Run: a.retreat},
 		a.likeCommand(func() (*reading, string, string) { return s.r, s.collection, s.table.ID() }, s.none),
 	}, a.searchCommands(func() (*reading, string, selection) { return s.r, s.collection, s.sel }, nil), s.listKeys(true, "list.sort", "list.reverse"), []ui.Command{

@@ -9,6 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"castellan/palace/action"
+	"castellan/palace/change"
 	"castellan/theme"
 	"castellan/ui"
 )
@@ -113,6 +114,10 @@ func (g *guide) commands() []ui.Command {
 	switch g.stage {
 	case looking, planned, starting:
 		add(ui.Command{ID: "guide.start", Title: g.job.verb + ": start what the plan says", Short: strings.ToLower(g.job.verb), Keys: []string{"enter"}, Disabled: g.notReady, Run: g.confirm})
+		if r := g.plan.Refusal; r != nil && r.Kind == change.LockHeld && g.r != nil {
+			add(ui.Command{ID: "guide.close", Title: "Ask whoever has the palace to let go", Short: "close its holder", Keys: []string{"c"},
+				Disabled: func() string { return g.app.noClose(g.r) }, Run: func() tea.Cmd { return g.app.openClose(g.r, Closing{}) }})
+		}
 	case going:
 		add(ui.Command{ID: "guide.cancel", Title: "Cancel: ask the task to stop", Short: "cancel", Keys: []string{"x"}, Disabled: g.notCancellable, Run: always(g.askCancel)})
 	case over:
@@ -212,7 +217,7 @@ func (g *guide) waits() bool { return g.stage == looking || g.stage == starting 
 // key that was meant for the plan, so the next one may be too: it has a moment's
 // grace.
 func (g *guide) confirm() tea.Cmd {
-	c := &ui.Confirm{Question: g.plan.Title, Consequences: agreement(g.plan), Verb: g.job.verb, Then: g.begin}
+	c := &ui.Confirm{Question: homely(g.plan.Title, g.app.opts.Home), Consequences: homelyFields(agreement(g.plan), g.app.opts.Home), Verb: g.job.verb, Then: g.begin}
 	switch g.plan.Risk {
 	case action.RiskReversible:
 		c.Level = ui.YesNo
@@ -254,7 +259,7 @@ func (a *App) begun(m startedMsg) tea.Cmd {
 
 func (g *guide) askCancel() {
 	t := g.told
-	c := &ui.Confirm{Level: ui.YesNo, Question: "Cancel: " + t.title, Verb: "Cancel it", Then: func() tea.Cmd {
+	c := &ui.Confirm{Level: ui.YesNo, Question: "Cancel: " + homely(t.title, g.app.opts.Home), Verb: "Cancel it", Then: func() tea.Cmd {
 		g.app.runs.cancel(t)
 		return nil
 	}}
@@ -338,7 +343,7 @@ func (g *guide) badge() ui.Line {
 func (g *guide) copies() []copyable {
 	var out []copyable
 	if g.stage != looking {
-		out = append(out, copyable{"p", "plan", fieldsText(planFields(g.plan, g.err))})
+		out = append(out, copyable{"p", "plan", fieldsText(g.app.planFields(g.plan, g.err))})
 	}
 	if g.told != nil {
 		out = append(out, copyable{"l", "log", g.told.log.String()}, copyable{"r", "all of it", fieldsText(g.app.resultFields(g.told))},

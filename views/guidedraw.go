@@ -1,8 +1,10 @@
 package views
 
 import (
+	"fmt"
 	"strings"
 
+	"castellan/palace/action"
 	"castellan/theme"
 	"castellan/ui"
 )
@@ -15,7 +17,7 @@ func (g *guide) tell() {
 	case g.stage == over && !g.reading:
 		g.pager.SetFields(g.app.resultFields(g.told))
 	default:
-		g.pager.SetFields(planFields(g.plan, g.err))
+		g.pager.SetFields(g.app.planFields(g.plan, g.err))
 	}
 }
 
@@ -45,16 +47,14 @@ func (g *guide) draw(f ui.Frame) ui.Parts {
 func (g *guide) head(w int) []string {
 	th, now := g.app.th, g.app.opts.Now()
 	w = max(w-2, 0)
-	rows := []string{ui.In(theme.Title, g.told.title).Fit(th, w)}
+	rows := []string{ui.In(theme.Title, homely(g.told.title, g.app.opts.Home)).Fit(th, w)}
 	small := g.frame.Class == ui.Small
 	if !small {
 		rows = append(rows, "")
 	}
 	rows = append(rows, g.told.doing(now).Fit(th, w))
 	if g.told.phase().N > 0 {
-		// The line brings its own margin.
-		line := g.told.progress.View(th, g.app.busy.View(th, string(g.told.id)), w+1, now)
-		rows = append(rows, strings.TrimPrefix(line, " "))
+		rows = append(rows, g.progress(w))
 		rows = append(rows, g.told.steps(th).Fit(th, w))
 	}
 	if !small {
@@ -82,4 +82,15 @@ func (g *guide) status(w int) string {
 		left = ui.In(theme.Faint, pos)
 	}
 	return ui.StatusLine(g.app.th, left, g.app.freshness(), w)
+}
+
+// progress is how far the phase is; only its age while it has not said.
+func (g *guide) progress(w int) string {
+	th, t, now := g.app.th, g.told, g.app.opts.Now()
+	if p := t.phase(); t.count == (action.Progress{}) {
+		line := ui.Line{{Text: fmt.Sprintf("%d/%d %s", p.N, p.Of, p.Name), Role: theme.Title}, {Text: "  " + ui.Duration(now.Sub(t.began)), Role: theme.Faint}}
+		return line.Fit(th, w)
+	}
+	// The line brings its own margin.
+	return strings.TrimPrefix(t.progress.View(th, g.app.busy.View(th, string(t.id)), w+1, now), " ")
 }

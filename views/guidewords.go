@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/dustin/go-humanize"
 
@@ -23,7 +24,11 @@ func holderName(p locks.Process) string {
 }
 
 // planFields tell a plan in full, or why there is none.
-func planFields(p action.Plan, err error) []ui.Field {
+func (a *App) planFields(p action.Plan, err error) []ui.Field {
+	return homelyFields(planText(p, err), a.opts.Home)
+}
+
+func planText(p action.Plan, err error) []ui.Field {
 	var f []ui.Field
 	if p.Title != "" {
 		f = append(f, ui.Field{Text: ui.In(theme.Title, p.Title)})
@@ -38,7 +43,6 @@ func planFields(p action.Plan, err error) []ui.Field {
 	}
 	f = append(f, ui.Blank())
 	f = append(f, sayField("Means", p.Reason)...)
-	f = append(f, sayField("How", p.Mode)...)
 	steps := make([]string, len(p.Steps))
 	for i, s := range p.Steps {
 		steps[i] = fmt.Sprintf("%d. %s", i+1, s)
@@ -46,7 +50,7 @@ func planFields(p action.Plan, err error) []ui.Field {
 	f = append(f, lineFields("Will", steps)...)
 	f = append(f, lineFields("Touches", p.Touches)...)
 	f = append(f, lineFields("Leaves", p.Leaves)...)
-	f = append(f, sayField("Backup", p.Backup)...)
+	f = append(f, backupField(p.Backup)...)
 	f = append(f, sayField("Needs", needs(p))...)
 	for i := range p.Holders {
 		h := &p.Holders[i]
@@ -66,17 +70,28 @@ func planFields(p action.Plan, err error) []ui.Field {
 func agreement(p action.Plan) []ui.Field {
 	f := lineFields("Will", p.Steps)
 	f = append(f, lineFields("Touches", p.Touches)...)
-	f = append(f, sayField("Backup", p.Backup)...)
+	f = append(f, backupField(p.Backup)...)
 	if p.Backup == "" && p.Risk == action.RiskDestructive {
 		f = append(f, ui.Para("There is no backup: this cannot be undone."))
 	}
 	return f
 }
 
+func backupField(path string) []ui.Field {
+	if path == "" {
+		return nil
+	}
+	return lineFields("Backup", []string{path})
+}
+
 func asks(p action.Plan) string {
 	switch p.Risk {
 	case action.RiskDestructive:
-		return "for " + p.TypedName + " to be typed: this cannot be undone"
+		s := "for " + p.TypedName + " to be typed"
+		if p.Backup == "" {
+			s += ": this cannot be undone"
+		}
+		return s
 	case action.RiskReversible:
 		return "once before it starts"
 	}
@@ -92,7 +107,7 @@ func needs(p action.Plan) string {
 		}
 		parts = append(parts, s)
 	}
-	if p.Estimate > 0 {
+	if p.Estimate >= time.Second {
 		parts = append(parts, "about "+ui.Duration(p.Estimate))
 	}
 	return strings.Join(parts, ", ")
@@ -144,6 +159,10 @@ type (
 
 // resultFields tell how a run went, and all it said.
 func (a *App) resultFields(t *told) []ui.Field {
+	return homelyFields(a.resultText(t), a.opts.Home)
+}
+
+func (a *App) resultText(t *told) []ui.Field {
 	sev, _ := t.verdict()
 	f := []ui.Field{{Text: ui.In(theme.Title, t.title)}, ui.Blank()}
 	head := ui.Line{{Text: a.th.Mark(sev) + " " + string(t.state), Role: stateRole(t.state)}}
@@ -190,6 +209,7 @@ func (a *App) detailFields(t *told) []ui.Field {
 	if d, ok := t.result.Detail.(*closing.Outcome); ok {
 		f = append(f, closedFields(d)...)
 	}
+	f = append(f, changedFields(t.result.Detail)...)
 	if d, ok := t.result.Detail.(undoable); ok {
 		if hint := d.UndoHint(); hint != "" {
 			f = append(f, ui.Field{Label: "Undo", Text: ui.Plain(hint)})

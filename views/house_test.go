@@ -13,7 +13,9 @@ import (
 	"castellan/palace"
 	"castellan/palace/action"
 	"castellan/palace/backend"
+	"castellan/palace/change"
 	"castellan/palace/health"
+	"castellan/palace/queue"
 	"castellan/palace/specimen"
 )
 
@@ -179,6 +181,26 @@ func (s *site) Survey(ctx context.Context, list []palace.Found) (locks.Survey, e
 		v.Openers[i].Palace = s.fake(v.Openers[i].Palace)
 	}
 	return v, err
+}
+
+func (s *site) Closing(ctx context.Context, p palace.Found, how Closing) (action.Action, error) {
+	return s.Core.Closing(ctx, s.in(p), how)
+}
+
+func (s *site) Deleting(ctx context.Context, p palace.Found, sel change.Selection) (action.Action, error) {
+	return s.Core.Deleting(ctx, s.in(p), sel)
+}
+
+func (s *site) Undoing(ctx context.Context, p palace.Found) (action.Action, error) {
+	return s.Core.Undoing(ctx, s.in(p))
+}
+
+func (s *site) Draining(ctx context.Context, p palace.Found) (action.Action, error) {
+	return s.Core.Draining(ctx, s.in(p))
+}
+
+func (s *site) Waiting(ctx context.Context, p palace.Found) ([]queue.Entry, error) {
+	return s.Core.Waiting(ctx, s.in(p))
 }
 
 func (s *site) Count(ctx context.Context, at Place, f backend.Filter) (int64, error) {

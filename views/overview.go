@@ -24,6 +24,8 @@ type overview struct {
 	rooms map[string]*roomCount
 	// writes are the last writes, by collection.
 	writes map[string]*lastWrites
+	// parked are the writes that wait for the palace.
+	parked parked
 }
 
 func newOverview(a *App, r *reading) *overview {
@@ -52,7 +54,7 @@ func newOverview(a *App, r *reading) *overview {
 		{ID: "overview.tasks", Title: "Tasks: what has been done, what is still going", Keys: []string{"t"}, Group: groupScreen, Run: func() tea.Cmd { return a.push(newTasks(a)) }},
 		{ID: "overview.left", Title: "Back to the palaces", Keys: []string{"h", "left"}, Group: groupScreen, Hidden: true, Run: a.retreat},
 		a.qualityCommand(func() (*reading, string) { return s.r, s.current().Name }, s.none),
-	}, a.closeCommands(func() *reading { return s.r })...), a.searchCommands(func() (*reading, string, selection) { return s.r, s.current().Name, selection{} }, s.none), s.overviewKeys())
+	}, append(s.changeCommands(), a.closeCommands(func() *reading { return s.r })...)...), a.searchCommands(func() (*reading, string, selection) { return s.r, s.current().Name, selection{} }, s.none), s.overviewKeys())
 	return s
 }
 
@@ -99,7 +101,7 @@ func (s *overview) next() tea.Cmd {
 func (s *overview) crumb() string    { return s.app.path(s.r) }
 func (s *overview) palace() *reading { return s.r }
 func (s *overview) badge() ui.Line   { return s.app.palaceBadge(s.r) }
-func (s *overview) start() tea.Cmd   { return s.app.house.ask(s.r) }
+func (s *overview) start() tea.Cmd   { return tea.Batch(s.app.house.ask(s.r), s.readParked()) }
 
 // palaceBadge is how a palace is and who has it.
 func (a *App) palaceBadge(r *reading) ui.Line {
@@ -115,7 +117,7 @@ func (a *App) palaceBadge(r *reading) ui.Line {
 func (s *overview) reload() tea.Cmd {
 	clear(s.rooms)
 	clear(s.writes)
-	return s.fillWings()
+	return tea.Batch(s.fillWings(), s.readParked())
 }
 
 // current is the collection under the cursor.

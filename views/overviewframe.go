@@ -157,6 +157,7 @@ func (s *overview) tellCollection() []ui.Field {
 		return s.app.palaceFields(s.r)
 	}
 	fields := []ui.Field{{Text: ui.Line{{Text: c.Name, Role: theme.Title}, {Text: "  "}, badge(th, grade(c.Verdict))}}}
+	fields = append(fields, s.parkedFields()...)
 	told := false
 	for _, f := range s.r.report.Findings {
 		if f.Subject == c.Name && f.Severity != health.Info {

@@ -119,6 +119,16 @@ func (s *overview) update(msg tea.Msg) tea.Cmd {
 		}
 		s.writes[msg.collection] = &lastWrites{report: msg.report, list: msg.list, err: msg.err}
 		s.tell()
+	case parkedMsg:
+		if msg.to != s || msg.gen != s.parked.gen {
+			return nil
+		}
+		s.parked.list, s.parked.err = msg.list, msg.err
+		s.tell()
+	case runMsg:
+		if msg.end {
+			return s.readParked()
+		}
 	}
 	return nil
 }

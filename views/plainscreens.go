@@ -34,10 +34,11 @@ func (p *plain) palaces() error {
 		for _, r := range h.palaces {
 			list = append(list, choice{p.palaceLine(r), chosen(func() error { return p.palace(r) })})
 		}
-		err := p.menu(list,
+		err := p.menu(list, append(p.resumeExtras(),
 			extra{"p", "holders", func(string) error { return p.holders() }},
+			extra{"t", "tasks", func(string) error { return chosen(p.tasks)() }},
 			extra{"o", "open another path: o PATH", p.other},
-			extra{"r", "read again", func(string) error { p.load(h.discover()); p.refresh(); return nil }})
+			extra{"r", "read again", func(string) error { p.load(h.discover()); p.refresh(); return nil }})...)
 		// There is nothing to go back to from here.
 		if err := stay(err); err != nil {
 			return err
@@ -104,7 +105,7 @@ func (p *plain) palace(r *reading) error {
 			}
 			list = append(list, choice{fmt.Sprintf("Findings: %d", len(merge(r.report, r.full))), chosen(func() error { return p.findings(r) })})
 		}
-		err := p.menu(list, extra{"r", "read again", func(string) error { p.load(p.app.house.askAgain(r)); return nil }})
+		err := p.menu(list, append(append(p.closeExtras(r), p.changeExtras(r)...), extra{"r", "read again", func(string) error { p.load(p.app.house.askAgain(r)); return nil }})...)
 		if err != nil {
 			return err
 		}
@@ -160,8 +161,10 @@ func (p *plain) drawers(r *reading, collection string, sel selection) error {
 			p.say("%s, newest first.", plural(total, "drawer", "drawers"))
 		}
 		var list []choice
+		var ids []string
 		for i := len(rows) - 1; i >= 0; i-- {
 			rec := rows[i]
+			ids = append(ids, rec.ID)
 			d := toDrawer(rec)
 			list = append(list, choice{d.preview + " (" + d.wing + "/" + d.room + ")", func() error {
 				p.say("")
@@ -169,7 +172,7 @@ func (p *plain) drawers(r *reading, collection string, sel selection) error {
 				return errAsk
 			}})
 		}
-		err := p.menu(list,
+		err := p.menu(list, append(p.deleteExtras(r, collection, sel, ids),
 			extra{"n", "older", func(string) error {
 				if (page+1)*plainPage < total {
 					page++
@@ -181,7 +184,7 @@ func (p *plain) drawers(r *reading, collection string, sel selection) error {
 			}},
 			extra{"p", "newer", func(string) error { page = max(page-1, 0); return nil }},
 			extra{"/", "find: /WORDS, / alone for all", func(s string) error { want, page = s, 0; return nil }},
-			extra{"r", "read again", func(string) error { return nil }})
+			extra{"r", "read again", func(string) error { return nil }})...)
 		if err != nil {
 			return err
 		}

@@ -41,8 +41,13 @@ func (a *App) refresh() tea.Cmd {
 	if a.wantsSurvey() || a.beats%discoverEvery == 0 && a.house.contended() {
 		cmds = append(cmds, a.house.look())
 	}
-	if s, ok := a.top().(*tasks); ok && a.beats%discoverEvery == 0 && !s.asked {
-		cmds = append(cmds, s.reload()) // other programs have tasks too
+	if a.beats%discoverEvery == 0 { // other programs have tasks and waiting writes too
+		switch s := a.top().(type) {
+		case *tasks:
+			cmds = append(cmds, s.reload())
+		case *overview:
+			cmds = append(cmds, s.readParked())
+		}
 	}
 	return tea.Batch(cmds...)
 }

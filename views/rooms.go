@@ -42,11 +42,11 @@ func newRooms(a *App, r *reading, c *health.Collection, w *health.Wing) *rooms {
 		ui.Column{Title: "DRAWERS", Priority: 8, Align: text.Right, Sort: ui.SortNumber},
 		ui.Column{Title: "SHARE", Priority: 3, Sort: ui.SortNumber},
 	)}
-	s.registry = a.register([]ui.Command{
+	s.registry = a.register(append([]ui.Command{
 		{ID: "room.open", Title: "Drawers of the room", Short: "open", Keys: []string{"enter", "l", "right"}, Group: groupScreen, Disabled: s.none, Run: s.open},
 		{ID: "wing.drawers", Title: "All drawers of the wing", Short: "all drawers", Keys: []string{"d"}, Group: groupScreen, Run: s.openAll},
 		{ID: "rooms.left", Title: "Back to the palace", Keys: []string{"h", "left"}, Group: groupScreen, Hidden: true, Run: a.retreat},
-	}, s.listKeys(false))
+	}, s.deleteCommands()...), s.listKeys(false))
 	return s
 }
 

@@ -135,7 +135,8 @@ func (a *App) finished(t *told) tea.Cmd {
 		cmds = append(cmds, a.house.askAgain(r))
 	}
 	if g, ok := a.top().(*guide); !ok || g.told != t {
-		cmds = append(cmds, a.say(t.verdict()))
+		sev, how := t.verdict()
+		cmds = append(cmds, a.say(sev, homely(how, a.opts.Home)))
 	}
 	if a.runs.stopping && len(a.runs.active()) == 0 {
 		cmds = append(cmds, a.leaveNow())
@@ -169,7 +170,7 @@ func (a *App) quit() tea.Cmd {
 	}
 	c := &ui.Confirm{Level: ui.YesNo, Question: "Stop " + plural(int64(len(active)), "task", "tasks") + " and quit", Verb: "Stop and quit", Then: a.stopAndQuit}
 	for _, t := range active {
-		c.Consequences = append(c.Consequences, ui.Field{Text: ui.Line{{Text: t.title + ": "}, {Text: words(t.doing(a.opts.Now()))}}})
+		c.Consequences = append(c.Consequences, ui.Field{Text: ui.Line{{Text: homely(t.title, a.opts.Home) + ": "}, {Text: words(t.doing(a.opts.Now()))}}})
 		if p := t.phase(); p.N > 0 && !p.CanStop {
 			c.Consequences = append(c.Consequences, ui.Para("It cannot be left in the middle of "+p.Name+", and ends after that."))
 		}

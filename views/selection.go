@@ -12,6 +12,8 @@ import (
 type selection struct {
 	where backend.Where
 	name  string // for the breadcrumb
+	// wing is the wing, as a whole; nil if it is none, or none is recorded.
+	wing *string
 	// rows is how many drawers it has, as far as that is known.
 	rows int64
 }
@@ -24,7 +26,7 @@ func ofWing(c *health.Collection, w *health.Wing) selection {
 			others = append(others, *o.Name)
 		}
 	}
-	return selection{where: among("wing", w.Name, others), name: wingName(w.Name).Text, rows: w.Rows}
+	return selection{where: among("wing", w.Name, others), name: wingName(w.Name).Text, wing: w.Name, rows: w.Rows}
 }
 
 // among is the condition that a key has a value that reads like name. There is no

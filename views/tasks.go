@@ -124,7 +124,7 @@ func (s *tasks) fill() {
 	var rows []ui.Row
 	now := a.opts.Now()
 	for _, t := range s.all() {
-		title := t.title
+		title := homely(t.title, a.opts.Home)
 		if title == "" {
 			title = "(its log has lost its beginning)"
 		}
@@ -211,7 +211,7 @@ func (s *tasks) tellTask() []ui.Field {
 	}
 	f := []ui.Field{{Text: ui.In(theme.Title, t.title)}, {Text: t.doing(s.app.opts.Now())}, {Text: t.steps(s.app.th)}, ui.Blank()}
 	lines := t.log.Lines()
-	return append(f, lineFields("Last said", lastTexts(lines, 5))...)
+	return homelyFields(append(f, lineFields("Last said", lastTexts(lines, 5))...), s.app.opts.Home)
 }
 
 func lastTexts(lines []ui.LogLine, n int) []string {

@@ -108,6 +108,37 @@ func tilde(path, home string) string {
 	return path
 }
 
+// homely shortens every path under the home directory within a text.
+func homely(s, home string) string {
+	if home == "" || home == string(filepath.Separator) {
+		return s
+	}
+	var b strings.Builder
+	for {
+		i := strings.Index(s, home+string(filepath.Separator))
+		if i < 0 {
+			return b.String() + s
+		}
+		b.WriteString(s[:i])
+		if before := b.String(); before != "" && !strings.ContainsAny(before[len(before)-1:], " \t\n\"'(=,:") {
+			b.WriteString(home) // the middle of another path
+		} else {
+			b.WriteString("~")
+		}
+		s = s[i+len(home):]
+	}
+}
+
+// homelyFields does so in fields.
+func homelyFields(fields []ui.Field, home string) []ui.Field {
+	for i := range fields {
+		for j := range fields[i].Text {
+			fields[i].Text[j].Text = homely(fields[i].Text[j].Text, home)
+		}
+	}
+	return fields
+}
+
 // grade is the severity of a verdict.
 func grade(v health.Verdict) theme.Severity {
 	switch v {
