@@ -7,7 +7,9 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"castellan/locks"
 	"castellan/palace/action"
+	"castellan/palace/action/closing"
 	"castellan/theme"
 	"castellan/ui/uitest"
 )
@@ -212,5 +214,28 @@ func TestACommandSaysWhyItCannotRun(t *testing.T) {
 		if got := d.app.toasts.Current(); !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.keys, got, c.want)
 		}
+	}
+}
+
+func TestForceIsOfferedOnlyAfterAskingInVain(t *testing.T) {
+	t.Parallel()
+	r := newRehearsal(t, newSite(t, "healthy"), done)
+	r.result = action.Result{Summary: "not closed: PID 4121 still has it", Detail: &closing.Outcome{Remaining: []locks.Holder{*busyMine()}, Lock: locks.PalaceLock{State: locks.Held}}}
+	d := newDriver(t, r, uitest.Plain(), 80, 24)
+	d.keys("K")
+	d.hides("end by force")
+	d.keys("c")
+	d.agree()
+	r.ended(d)
+	d.shows("K kill", "Still has it")
+	r.plan.Risk, r.plan.TypedName = action.RiskDestructive, "healthy"
+	d.keys("K")
+	d.shows("end by force", "healthy to be typed")
+	d.keys("enter")
+	d.now = d.now.Add(graceMoment)
+	d.keys("y enter")
+	d.shows("Not the name")
+	if n := len(r.Runner().Runs()); n != 1 {
+		t.Errorf("%d runs", n)
 	}
 }
