@@ -131,6 +131,8 @@ func (a *App) take(msg tea.Msg) tea.Cmd {
 		for _, r := range msg.list {
 			a.mates[r.ID] = r.mate
 		}
+	case parkedNowMsg:
+		return a.parkedNow(msg)
 	case quitMsg:
 		return a.leaveNow()
 	case tea.KeyMsg:

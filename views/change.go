@@ -2,6 +2,7 @@ package views
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"time"
 
@@ -22,7 +23,15 @@ func (a *App) deleting(r *reading, collection string, sel change.Selection) job 
 	}
 	found := r.found
 	return job{title: "delete", verb: "Delete", about: r,
-		make:   func(ctx context.Context) (action.Action, error) { return a.opts.Core.Deleting(ctx, found, sel) },
+		make: func(ctx context.Context) (action.Action, error) { return a.opts.Core.Deleting(ctx, found, sel) },
+		park: func(ctx context.Context, act action.Action) (int, error) {
+			d, ok := act.(*change.Delete)
+			if !ok {
+				return 0, errors.ErrUnsupported
+			}
+			list, err := d.Park(ctx)
+			return len(list), err
+		},
 		offers: []offer{a.undoOffer(r)}}
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"castellan/locks"
 	"castellan/palace/backend"
 	"castellan/palace/change"
 	"castellan/ui/uitest"
@@ -116,6 +117,33 @@ func TestWaitingWritesAreShownAndMade(t *testing.T) {
 	}
 	d.keys("enter")
 	d.hides("write waits")
+}
+
+func TestADeleteThatMeetsAHolderIsKeptForLater(t *testing.T) {
+	t.Parallel()
+	site := newSite(t, "healthy")
+	lease, err := locks.Take(context.Background(), locks.Target{Path: site.path("healthy")}, locks.TakeOptions{Home: site.home})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newDriver(t, site, uitest.Plain(), 120, 40)
+	before := rowsOf(d, site, "healthy")
+	d.keys("enter d D")
+	d.shows("not possible now", "P keep for later")
+	d.keys("P")
+	d.now = d.now.Add(time.Second)
+	d.keys("y")
+	d.shows("Kept: ", "for the palace; w in its overview")
+	if err := lease.Release(); err != nil {
+		t.Fatal(err)
+	}
+	d.keys("q q r")
+	d.shows("w makes what")
+	d.keys("w enter")
+	d.finish()
+	if after := rowsOf(d, site, "healthy"); after >= before {
+		t.Errorf("%d drawers before, %d after:\n%s", before, after, d.frame())
+	}
 }
 
 func TestNothingIsOfferedThatChangesAnythingInReadOnlyMode(t *testing.T) {

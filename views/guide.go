@@ -23,6 +23,9 @@ type job struct {
 	about *reading
 	// make gives the action; it may read, and gets the program's context.
 	make func(context.Context) (action.Action, error)
+	// park keeps the action for later, where somebody holds the palace, and gives
+	// how many writes wait then; nil: it cannot be kept.
+	park func(context.Context, action.Action) (int, error)
 	// offers are what may be done next, once it is over.
 	offers []offer
 }
@@ -117,6 +120,9 @@ func (g *guide) commands() []ui.Command {
 		if r := g.plan.Refusal; r != nil && r.Kind == change.LockHeld && g.r != nil {
 			add(ui.Command{ID: "guide.close", Title: "Ask whoever has the palace to let go", Short: "close its holder", Keys: []string{"c"},
 				Disabled: func() string { return g.app.noClose(g.r) }, Run: func() tea.Cmd { return g.app.openClose(g.r, Closing{}) }})
+			if g.job.park != nil {
+				add(ui.Command{ID: "guide.park", Title: "Keep it for later: it is made when the palace is free", Short: "keep for later", Keys: []string{"P"}, Dangerous: true, Run: g.askPark})
+			}
 		}
 	case going:
 		add(ui.Command{ID: "guide.cancel", Title: "Cancel: ask the task to stop", Short: "cancel", Keys: []string{"x"}, Disabled: g.notCancellable, Run: always(g.askCancel)})
@@ -217,14 +223,19 @@ func (g *guide) waits() bool { return g.stage == looking || g.stage == starting 
 // key that was meant for the plan, so the next one may be too: it has a moment's
 // grace.
 func (g *guide) confirm() tea.Cmd {
-	c := &ui.Confirm{Question: homely(g.plan.Title, g.app.opts.Home), Consequences: homelyFields(agreement(g.plan), g.app.opts.Home), Verb: g.job.verb, Then: g.begin}
+	return g.ask(&ui.Confirm{Consequences: agreement(g.plan), Verb: g.job.verb, Then: g.begin})
+}
+
+func (g *guide) ask(c *ui.Confirm) tea.Cmd {
+	c.Question = homely(g.plan.Title, g.app.opts.Home)
+	homelyFields(c.Consequences, g.app.opts.Home)
 	switch g.plan.Risk {
 	case action.RiskReversible:
 		c.Level = ui.YesNo
 	case action.RiskDestructive:
 		c.Level, c.Name = ui.TypeName, g.plan.TypedName
 	default:
-		return g.begin()
+		return c.Then()
 	}
 	g.app.overlay.OpenUnasked(c)
 	return nil
