@@ -100,6 +100,11 @@ func (c *core) Report(ctx context.Context, p palace.Found, depth health.Depth) *
 	return c.o.Examiner.Report(ctx, p, depth)
 }
 
+// Watch is Report with somebody who hears of it meanwhile.
+func (c *core) Watch(ctx context.Context, p palace.Found, depth health.Depth, w health.Watch) *health.Report {
+	return c.o.Examiner.Watch(ctx, p, depth, w)
+}
+
 func (c *core) Survey(ctx context.Context, palaces []palace.Found) (locks.Survey, error) {
 	var targets []locks.Target
 	for _, p := range palaces {

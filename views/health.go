@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+	"github.com/dustin/go-humanize"
 
 	"castellan/palace/health"
 	"castellan/theme"
@@ -183,11 +186,11 @@ func (s *findings) depth() ui.Line {
 	now := s.app.opts.Now()
 	switch {
 	case !s.r.fullAsked.IsZero():
-		return ui.In(theme.Accent, s.app.spinnerGlyph()+" checking everything, "+span(now.Sub(s.r.fullAsked)))
+		return ui.In(theme.Accent, s.app.spinnerGlyph()+" "+checking(s.r, now))
 	case s.r.full != nil && s.r.full.Error != nil:
 		return ui.In(theme.Warning, "the full check failed: "+s.r.full.Error.Message)
 	case s.r.full != nil:
-		return ui.In(theme.Faint, "everything checked "+ago(s.r.fullAt, now))
+		return ui.In(theme.Faint, "everything checked "+ago(s.r.fullAt, now)+growthWords(s.r.full.Growth))
 	case s.r.report == nil || s.r.late(now) >= slowPalace:
 		return s.app.freshness()
 	}
@@ -205,4 +208,33 @@ func (s *findings) copies() []copyable {
 		}
 	}
 	return append(append(out, copyable{"p", "path", s.r.path()}), s.app.reportCopies(s.r)...)
+}
+
+// checking tells how far the full check is.
+func checking(r *reading, now time.Time) string {
+	s := "checking everything, " + span(now.Sub(r.fullAsked))
+	if r.fullDone == nil {
+		return s
+	}
+	if p := r.fullDone.Load(); p != nil {
+		s = fmt.Sprintf("checking %.0f %%", 100*p.Share())
+		if p.Doing != "" {
+			s += ", " + p.Doing
+		}
+		s += ", " + span(now.Sub(r.fullAsked))
+	}
+	return s
+}
+
+// growthWords tells how the palace has grown since the full check before.
+func growthWords(g *health.Growth) string {
+	if g == nil || g.Bytes.Before == g.Bytes.Now {
+		return ""
+	}
+	sign, d := "+", g.Bytes.Now-g.Bytes.Before
+	if d < 0 {
+		sign, d = "-", -d
+	}
+	since, _, _ := strings.Cut(g.Since, "T")
+	return "; " + sign + humanize.Bytes(uint64(d)) + " since " + since
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -56,6 +57,7 @@ type reading struct {
 	fullAsked  time.Time
 	fullGen    int
 	fullCancel context.CancelFunc
+	fullDone   *atomic.Pointer[health.Progress] // how far it is, told from outside Update
 }
 
 // Messages of the house. gen is the number of the question.
@@ -202,7 +204,25 @@ func (h *house) askDoctor(r *reading) tea.Cmd {
 	ctx, r.fullCancel = context.WithCancel(h.work.ctx)
 	r.fullAsked = h.now()
 	r.fullGen++
-	return h.question(ctx, r, r.fullGen, health.Full)
+	r.fullDone = &atomic.Pointer[health.Progress]{}
+	found, gen, done := r.found, r.fullGen, r.fullDone
+	return h.work.under(ctx, func(ctx context.Context) tea.Msg {
+		watch := health.Watch{Progress: func(p health.Progress) { done.Store(&p) }}
+		report := watched(ctx, h.core, found, watch)
+		return reportMsg{found.Ref.Path, gen, health.Full, report}
+	})
+}
+
+// watched is a full report of a core that can be watched at it, or of one that
+// cannot.
+func watched(ctx context.Context, c Core, found palace.Found, w health.Watch) *health.Report {
+	type watcher interface {
+		Watch(context.Context, palace.Found, health.Depth, health.Watch) *health.Report
+	}
+	if c, ok := c.(watcher); ok {
+		return c.Watch(ctx, found, health.Full, w)
+	}
+	return c.Report(ctx, found, health.Full)
 }
 
 // stopDoctor gives the full examination up.

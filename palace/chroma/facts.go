@@ -60,6 +60,9 @@ type CollectionFacts struct {
 	// Unapplied counts queued writes that the metadata segment does not
 	// contain yet: acknowledged, and not visible to anybody.
 	Unapplied int64
+	// AtStake counts queued vectors below the position of a vector segment that
+	// has no index to load: the next write would purge them.
+	AtStake int64
 	// Applied is the highest sequence number among the stored records, nil
 	// where it was not asked for or there is none.
 	Applied *int64

@@ -48,10 +48,14 @@ func (f *Facts) coverOne(ctx context.Context, q querier, c *CollectionFacts, set
 	if c.Index.Flushed() {
 		loaded = c.Row.maxSeqID(ScopeVector)
 	}
+	purged := min(c.Row.maxSeqID(ScopeVector), applied)
 	waiting := pending{}
 	for _, w := range writes {
 		if w.seq > loaded {
 			sets.replay(w.op, w.id, w.vector)
+		}
+		if w.vector && !c.Index.Flushed() && w.seq < purged {
+			c.AtStake++
 		}
 		if w.seq > applied {
 			c.Unapplied++

@@ -2,6 +2,7 @@ package health
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -21,6 +22,9 @@ type Options struct {
 	// CopyDir is where private copies for long questions go; empty means the
 	// system's temporary directory.
 	CopyDir string
+	// StateDir is where a small history of sizes is kept, for Report.Growth; empty
+	// means that none is. Only full examinations write to it.
+	StateDir string
 	// Now is the clock; nil means the system's.
 	Now func() time.Time
 }
@@ -31,6 +35,8 @@ type Options struct {
 type Examiner struct {
 	opts Options
 
+	history history
+
 	mu   sync.Mutex
 	kept map[keptKey]*kept
 }
@@ -40,7 +46,11 @@ func NewExaminer(o Options) *Examiner {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Examiner{opts: o, kept: map[keptKey]*kept{}}
+	e := &Examiner{opts: o, kept: map[keptKey]*kept{}}
+	if o.StateDir != "" {
+		e.history.file = filepath.Join(o.StateDir, growthFile)
+	}
+	return e
 }
 
 // Report looks at one palace. It always answers: whatever could not be read is
@@ -71,6 +81,13 @@ func (e *Examiner) Watch(ctx context.Context, found palace.Found, depth Depth, w
 		e.files(ctx, r, &site, depth, len(view.Openers) > 0, m)
 	}
 	r.conclude()
+	if ctx.Err() == nil {
+		// A history that cannot be kept is no reason to withhold the report.
+		var err error
+		if r.Growth, err = e.history.growth(r, e.opts.Now(), depth == Full); err != nil {
+			r.CheckedWith.NotDone = append(slices.Clone(r.CheckedWith.NotDone), "growth since the last look: "+err.Error())
+		}
+	}
 	return r
 }
 
@@ -134,8 +151,17 @@ func (e *Examiner) observe(ctx context.Context, r *Report, s *palace.Site) locks
 // conclude sorts the findings, worst first, and draws the verdicts from them.
 func (r *Report) conclude() {
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return b.Severity.rank() - a.Severity.rank() })
+	named := map[string]bool{}
+	for _, c := range r.Collections {
+		named[c.Name] = true
+	}
 	for i := range r.Collections {
 		c := &r.Collections[i]
+		if c.OpenedBy != nil {
+			o := openedBy(c.Name, r.Findings, named)
+			o.MemPalace = c.OpenedBy.MemPalace
+			c.OpenedBy = &o
+		}
 		own := slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool { return f.Subject != c.Name })
 		c.Verdict = VerdictOf(own)
 	}

@@ -149,6 +149,7 @@ func (e *Examiner) readFacts(ctx context.Context, p *chroma.Palace, depth Depth,
 		state, found := indexFindings(c)
 		add(found)
 		part.collections[i] = collectionDocument(c, state)
+		part.collections[i].OpenedBy = &OpenedBy{MemPalace: opinion(c, e.opts.Now())}
 		group.Go(func() error {
 			part.collections[i].Wings = e.wings(gctx, p, c)
 			return nil

@@ -17,6 +17,8 @@ type Report struct {
 	Findings    []Finding    `json:"findings"`
 	CheckedWith CheckedWith  `json:"checked_with"`
 	Verdict     Verdict      `json:"verdict"`
+	// Growth is nil where nothing is remembered of this palace.
+	Growth *Growth `json:"growth,omitempty"`
 	// Error says why the palace is missing or could not be read; nil when it
 	// could.
 	Error *Error `json:"error,omitempty"`
@@ -65,6 +67,8 @@ type Collection struct {
 	Index     *Index  `json:"index"`
 	Wings     []Wing  `json:"wings"`
 	Verdict   Verdict `json:"verdict"`
+	// OpenedBy is nil for palaces that no Chroma opens.
+	OpenedBy *OpenedBy `json:"opened_by"`
 }
 
 // Vectors counts sets of ids: searchable are live ids a vector search can

@@ -104,7 +104,7 @@ func formFindings(c chroma.CollectionFacts) []Finding {
 			Code: SegmentsWrong, Severity: Bad, Subject: c.Row.Name,
 			Cause: fmt.Sprintf("the collection has %s for vectors and %s for metadata where Chroma keeps one of each: it refuses the collection or answers from the wrong one",
 				count(int64(scopes[chroma.ScopeVector]), "segment"), count(int64(scopes[chroma.ScopeMetadata]), "segment")),
-			Evidence: map[string]any{"segments": c.Row.Segments},
+			Evidence: map[string]any{"segments": c.Row.Segments, "vector_segments": scopes[chroma.ScopeVector]},
 			Remedy:   &Remedy{Action: "castellan export", Mode: "from-sqlite", Reason: "which segment is the right one cannot be told from inside"},
 		})
 	}

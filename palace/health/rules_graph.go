@@ -47,10 +47,13 @@ func (j *judge) unopened(err error) {
 	evidence := map[string]any{"said": err.Error(), "missing": j.missing()}
 	switch {
 	case errors.As(err, &gone):
+		evidence["refused"] = true
 		j.add(IndexHeaderBad, Danger, gone.File+" is missing: Chroma cannot load the index, "+dangerousRefused, evidence, rebuildIndex)
 	case errors.As(err, &short) && short.File == hnswlib.HeaderFile:
 		j.add(IndexHeaderBad, Danger, fmt.Sprintf("header.bin has %d bytes instead of %d; %s", short.Got, short.Want, dangerousHeader), evidence, rebuildIndex)
 	default:
+		var field *hnswlib.HeaderError
+		evidence["refused"] = errors.As(err, &field) && field.Field == "version"
 		j.add(IndexHeaderBad, Danger, "the index cannot be read: "+err.Error()+"; "+dangerousHeader, evidence, rebuildIndex)
 	}
 }

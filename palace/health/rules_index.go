@@ -185,9 +185,16 @@ func (j *judge) position() {
 	if j.c.Coverage == nil || j.c.Coverage.Live == 0 {
 		return
 	}
+	if j.c.AtStake == 0 {
+		j.worse(IndexLost)
+		j.add(IndexIsLost, Bad, "the database says the index was flushed, but there is no index to load; what the queue holds lies behind that position and stays",
+			map[string]any{"position": seg.MaxSeqID.Value, "queued": j.c.Coverage.Queued, "missing": j.missing(), "at_stake": int64(0)},
+			&Remedy{Mode: "max-seq-id", Reason: "the position has to be removed, never raised, before the vectors are put back"})
+		return
+	}
 	j.worse(IndexDangerous)
 	j.add(IndexIsLost, Danger, "the database says the index was flushed, but there is no index to load: the next write deletes the queue's vectors, which are the only copy",
-		map[string]any{"position": seg.MaxSeqID.Value, "queued": j.c.Coverage.Queued, "missing": j.missing()},
+		map[string]any{"position": seg.MaxSeqID.Value, "queued": j.c.Coverage.Queued, "missing": j.missing(), "at_stake": j.c.AtStake},
 		&Remedy{Mode: "max-seq-id", Reason: "the position has to be removed, never raised, before anything writes"})
 }
 

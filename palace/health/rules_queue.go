@@ -36,7 +36,7 @@ func queueFindings(path string, f *chroma.Facts) []Finding {
 		out = append(out, Finding{
 			Code: QueueRowBad, Severity: Danger, Subject: path,
 			Cause:    fmt.Sprintf("%s of the write queue cannot be read by Chroma (%s); every operation on the collection may fail", count(f.Queue.FaultCount, "row"), first.Kind),
-			Evidence: map[string]any{"rows": f.Queue.FaultCount, "first_seq_id": first.SeqID, "faults": faultWords(f.Queue.Faults)},
+			Evidence: map[string]any{"rows": f.Queue.FaultCount, "first_seq_id": first.SeqID, "faults": faultWords(f.Queue.Faults), "refused": refused(f.Queue.Faults)},
 			Remedy:   &Remedy{Mode: "index", Reason: "the bad rows have to be set aside before Chroma can read the good ones"},
 		})
 	}
@@ -111,4 +111,15 @@ func faultWords(list []chroma.QueueFault) []string {
 		words[i] = fmt.Sprintf("%d: %s", f.SeqID, f.Kind)
 	}
 	return words
+}
+
+// refused reports whether Chroma stops at one of the rows; the others it reads
+// wrongly or not at all.
+func refused(list []chroma.QueueFault) bool {
+	for _, f := range list {
+		if f.Kind != chroma.FaultLength && f.Kind != chroma.FaultTime {
+			return true
+		}
+	}
+	return false
 }

@@ -209,6 +209,7 @@ func checkReport(t *testing.T, s specimen.Sickness, r *Report, depth Depth) {
 			t.Errorf("%s: %s among %v", depth, c, codes)
 		}
 	}
+	checkOpened(t, s, r, depth)
 	// What Chroma does with it is the measure: where its answers are wrong or
 	// worse, ours may not be "ok"; where nothing is wrong, ours may not cry.
 	bad := r.Verdict == VerdictError || r.Verdict == VerdictDanger
@@ -234,5 +235,44 @@ func checkReport(t *testing.T, s specimen.Sickness, r *Report, depth Depth) {
 		if c.Rows != nil && len(c.Wings) > 0 && sum != *c.Rows {
 			t.Errorf("%s: wings of %s add up to %d of %d rows", depth, c.Name, sum, *c.Rows)
 		}
+	}
+}
+
+// recorded are the effects of specimens in the words of a report.
+var recorded = map[specimen.Effect]Effect{
+	specimen.Works: EffectWorks, specimen.Wrong: EffectWrong, specimen.Swallows: EffectWrong, specimen.Refuses: EffectRefuses,
+	specimen.Loses: EffectLoses, specimen.Forgets: EffectLoses, specimen.Crashes: EffectCrashes,
+}
+
+// foretoldOtherwise are specimens of which the report says more, or less, than a
+// real Chroma did with this one, and why.
+var foretoldOtherwise = map[string]Effect{
+	"closets-sick": EffectRefuses, // the closets; what was recorded is about the drawers
+}
+
+// checkOpened holds what is said of opening it against what Chroma 1.5.9 did.
+func checkOpened(t *testing.T, s specimen.Sickness, r *Report, depth Depth) {
+	t.Helper()
+	if r.Palace.State != OK || depth != Full || len(r.Collections) == 0 {
+		return
+	}
+	worst := EffectWorks
+	for _, c := range r.Collections {
+		if c.OpenedBy == nil {
+			t.Fatalf("%s: nothing is said of opening %s", depth, c.Name)
+		}
+		if c.OpenedBy.Chroma.rank() > worst.rank() {
+			worst = c.OpenedBy.Chroma
+		}
+		if (c.OpenedBy.Chroma == EffectWorks) != (c.OpenedBy.Why == "") {
+			t.Errorf("%+v", c.OpenedBy)
+		}
+	}
+	want, other := foretoldOtherwise[s.Name]
+	if !other {
+		want = recorded[s.Effect]
+	}
+	if worst != want {
+		t.Errorf("Chroma %s, and the report foretells that it %s: %v", s.Effect, worst, codesOf(r))
 	}
 }

@@ -186,13 +186,14 @@ func (e *exam) above(ctx context.Context, front []int, level int, meet func(uint
 // checkLevels looks for neighbours on levels that they do not reach. hnswlib
 // reads such a neighbour's list beyond its end.
 func (e *exam) checkLevels(ctx context.Context) error {
-	r, l := e.r, &e.f.Links
+	l := &e.f.Links
 	for _, a := range e.levels.uppers {
 		top := e.levels.level(a.internal)
 		bad := false
 		for level := 1; level <= top; level++ {
 			err := e.above(ctx, []int{int(a.internal)}, level, func(i uint32) {
-				bad = bad || uint64(i) < r.header.Elements && e.levels.level(i) < level
+				known := e.levels.level(i)
+				bad = bad || known >= 0 && known < level
 			})
 			if err != nil {
 				return err

@@ -7,6 +7,7 @@ import (
 
 	"castellan/locks"
 	"castellan/palace"
+	"castellan/palace/action"
 	"castellan/palace/health"
 )
 
@@ -37,7 +38,14 @@ func (a *app) eyes(home string) eyes {
 		}),
 		observer: locks.NewObserver(locks.Options{Home: home, Now: a.now, Getenv: env}),
 	}
-	e.examiner = health.NewExaminer(health.Options{Manager: e.manager, Observer: e.observer, Version: buildVersion().Castellan, Now: a.now})
+	state := ""
+	if home == "" {
+		// Without a place for it no history is kept.
+		state, _ = action.StateDir()
+	}
+	e.examiner = health.NewExaminer(health.Options{
+		Manager: e.manager, Observer: e.observer, Version: buildVersion().Castellan, Now: a.now, StateDir: state,
+	})
 	return e
 }
 

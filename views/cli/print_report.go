@@ -28,6 +28,10 @@ func (a *app) printReport(r *health.Report) {
 		a.printLock(r.Lock)
 		a.printOpeners(r.Openers)
 	}
+	a.printGrowth(r.Growth)
+	if not := r.CheckedWith.NotDone; len(not) > 0 {
+		a.paragraph("", "  ", a.ink.faint("Not looked at: "+clean(strings.Join(not, "; "))+"."))
+	}
 }
 
 // gap separates two blocks.
@@ -160,7 +164,66 @@ func (a *app) printCollections(list []health.Collection) {
 		if facts := collectionFacts(c); facts != "" {
 			a.paragraph("", "  ", a.ink.faint(clean(c.Name)+": "+facts))
 		}
+		for _, s := range openedWords(c) {
+			a.paragraph("  ", "  ", s)
+		}
 	}
+}
+
+// openedWords tells what others would make of a collection, where that is worth
+// a word: Chroma anything but working, MemPalace something else than what is so.
+func openedWords(c health.Collection) []string {
+	o := c.OpenedBy
+	if o == nil {
+		return nil
+	}
+	var out []string
+	name := clean(c.Name)
+	switch o.Chroma {
+	case health.EffectWrong:
+		out = append(out, "Chroma would open "+name+" and answer wrongly.")
+	case health.EffectRefuses:
+		out = append(out, "Chroma would refuse "+name+".")
+	case health.EffectLoses:
+		out = append(out, "Chroma would destroy vectors of "+name+" by opening it, or with the next write.")
+	case health.EffectCrashes:
+		out = append(out, "Chroma may crash over "+name+".")
+	}
+	if m := o.MemPalace; m != nil && m.Differs != "" {
+		out = append(out, "mempalace repair-status says "+clean(m.Says)+" of it ("+clean(m.Why)+"). "+sentence(m.Differs))
+	}
+	return out
+}
+
+// printGrowth prints how the palace has grown since the last thorough look.
+func (a *app) printGrowth(g *health.Growth) {
+	if g == nil {
+		return
+	}
+	parts := []string{"disk " + bytesChange(g.Bytes)}
+	for _, c := range g.Collections {
+		if c.Rows.Before != c.Rows.Now {
+			parts = append(parts, clean(c.Name)+" "+countChange(c.Rows)+" drawers")
+		}
+		if c.Capacity.Before != c.Capacity.Now {
+			parts = append(parts, clean(c.Name)+" room for "+humanize.Comma(c.Capacity.Now)+" vectors, then for "+humanize.Comma(c.Capacity.Before))
+		}
+	}
+	a.paragraph("", "  ", a.ink.faint("Since the full check of "+clean(g.Since)+": "+strings.Join(parts, ", ")+"."))
+}
+
+func countChange(c health.Change) string {
+	return fmt.Sprintf("%+d to %s", c.Now-c.Before, humanize.Comma(c.Now))
+}
+
+func bytesChange(c health.Change) string {
+	switch d := c.Now - c.Before; {
+	case d > 0:
+		return "+" + humanize.Bytes(uint64(d))
+	case d < 0:
+		return "-" + humanize.Bytes(uint64(-d))
+	}
+	return "as it was"
 }
 
 // collectionFacts is what stands under the figures: how vectors are compared,
