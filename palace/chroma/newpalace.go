@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"castellan/palace/durable"
 )
 
 // seed is a database as Chroma 1.5 leaves it when it has made one and nobody
@@ -56,7 +58,10 @@ func Create(ctx context.Context, dir string) error {
 			return unwritable(dir, err)
 		}
 	}
-	return syncDir(dir)
+	if err := durable.SyncDir(dir); err != nil {
+		return unwritable(dir, err)
+	}
+	return nil
 }
 
 // writeBeside writes the seed under a name of its own, and answers with that.
@@ -70,16 +75,6 @@ func writeBeside(dir string) (name string, err error) {
 		err = f.Sync()
 	}
 	return f.Name(), errors.Join(err, f.Close())
-}
-
-// syncDir makes the new name last. Not every system can.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return unwritable(dir, err)
-	}
-	_ = d.Sync()
-	return d.Close()
 }
 
 func occupied(dir, path string) error {

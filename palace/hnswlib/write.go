@@ -10,6 +10,8 @@ import (
 	"math/bits"
 	"os"
 	"path/filepath"
+
+	"castellan/palace/durable"
 )
 
 // leastCapacity is the room of an index in Chroma's eyes: it loads a smaller one
@@ -58,7 +60,7 @@ func (g *Graph) Write(ctx context.Context, dir string) (err error) {
 			return err
 		}
 	}
-	if err := syncDir(dir); err != nil {
+	if err := durable.SyncDir(dir); err != nil {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
 	return nil

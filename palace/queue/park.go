@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"io/fs"
+
+	"castellan/palace/durable"
 )
 
 // Park keeps a write for later. When it answers without an error the write is
@@ -95,7 +97,7 @@ func (q *Queue) find(slots []slot, h head) (e Entry, found bool, err error) {
 		if !other.sameWrite(h) {
 			return Entry{}, false, &ConflictError{ID: h.ID, Path: path}
 		}
-		return q.describe(s), true, q.broken(syncDir(q.dir))
+		return q.describe(s), true, q.broken(durable.SyncDir(q.dir))
 	}
 	return Entry{}, false, nil
 }

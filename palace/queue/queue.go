@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"castellan/palace/durable"
+
 	"github.com/gofrs/flock"
 )
 
@@ -208,7 +210,7 @@ func (q *Queue) makeDirs() error {
 		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		if err := syncDir(filepath.Dir(dir)); err != nil {
+		if err := durable.SyncDir(filepath.Dir(dir)); err != nil {
 			return err
 		}
 	}
@@ -256,7 +258,7 @@ func (q *Queue) place(name string, parts ...[]byte) error {
 		return errors.Join(err, os.Remove(temp))
 	}
 	q.at("sync directory")
-	return syncDir(q.dir)
+	return durable.SyncDir(q.dir)
 }
 
 // fill writes a file to the disk and closes it.
@@ -280,7 +282,7 @@ func (q *Queue) take(name string) error {
 		return err
 	}
 	q.at("sync removal")
-	if err := syncDir(q.dir); err != nil {
+	if err := durable.SyncDir(q.dir); err != nil {
 		return err
 	}
 	q.at("remove state")

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"unicode/utf8"
+
+	"castellan/palace/durable"
 )
 
 // smallLimit bounds what is read of a configuration; real ones have a few
@@ -168,5 +170,8 @@ func writeWhole(path string, text []byte, mode fs.FileMode, like fs.FileInfo) (e
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	return durable.SyncDir(filepath.Dir(path))
 }

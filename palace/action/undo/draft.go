@@ -14,6 +14,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"castellan/palace/durable"
 )
 
 // Draft is an entry that is being written. It is no entry before Commit, and
@@ -112,7 +114,7 @@ func (d *Draft) Commit(summary string) (Entry, error) {
 		return Entry{}, d.s.broken(err)
 	}
 	d.s.at("sync draft")
-	if err := syncDir(d.temp); err != nil {
+	if err := durable.SyncDir(d.temp); err != nil {
 		return Entry{}, d.s.broken(err)
 	}
 	// POSIX renames a directory over an empty one, and over no other.
@@ -125,7 +127,7 @@ func (d *Draft) Commit(summary string) (Entry, error) {
 	}
 	d.ended = true
 	d.s.at("sync directory")
-	if err := syncDir(d.s.dir); err != nil {
+	if err := durable.SyncDir(d.s.dir); err != nil {
 		return Entry{}, d.s.broken(err)
 	}
 	if err := d.s.prune(); err != nil {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"castellan/palace/durable"
 )
 
 // prune removes the oldest entries beyond the bounds. The newest always stays:
@@ -79,7 +81,7 @@ func (s *Store) makeDirs() error {
 		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		if err := syncDir(filepath.Dir(dir)); err != nil {
+		if err := durable.SyncDir(filepath.Dir(dir)); err != nil {
 			return err
 		}
 	}

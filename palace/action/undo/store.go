@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"castellan/palace/durable"
 )
 
 // Options of a store; the zero value is good.
@@ -199,7 +201,7 @@ func (s *Store) note(id, name string, v any) error {
 		return s.broken(errors.Join(err, os.Remove(temp)))
 	}
 	s.at("sync note")
-	return s.broken(syncDir(dir))
+	return s.broken(durable.SyncDir(dir))
 }
 
 // write makes a new file, on the disk when it returns.

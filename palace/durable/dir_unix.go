@@ -1,6 +1,6 @@
 //go:build unix
 
-package queue
+package durable
 
 import (
 	"errors"
@@ -8,9 +8,10 @@ import (
 	"syscall"
 )
 
-// syncDir makes the names in a directory durable. Some file systems know no
-// such thing (EINVAL); they keep names their own way.
-func syncDir(dir string) error {
+// SyncDir makes the names in a directory last: a rename that was not followed
+// by it may be undone by a power failure. Some file systems know no such thing
+// (EINVAL); they keep names their own way.
+func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err

@@ -1,6 +1,0 @@
-//go:build !unix
-
-package hnswlib
-
-// syncDir: Windows has no such call, and NTFS keeps names in its own journal.
-func syncDir(string) error { return nil }
