@@ -13,6 +13,7 @@ import (
 	"castellan/palace/backend"
 	"castellan/palace/chroma"
 	"castellan/palace/health"
+	"castellan/palace/search/seek"
 )
 
 // CoreOptions are the parts that a Core is made of. Extra are palaces to look at
@@ -33,10 +34,13 @@ type CoreOptions struct {
 
 // NewCore is the Core over the real packages. The manager stays the caller's to
 // close, after Run has returned.
-func NewCore(o CoreOptions) Core { return &core{o: o, extra: slices.Clone(o.Extra)} }
+func NewCore(o CoreOptions) Core {
+	return &core{o: o, kept: seek.NewKept(), extra: slices.Clone(o.Extra)}
+}
 
 type core struct {
-	o CoreOptions
+	o    CoreOptions
+	kept *seek.Kept
 
 	mu    sync.Mutex
 	extra []string

@@ -24,7 +24,8 @@ type Options struct {
 	// Texts is the full-text index.
 	Texts TextIndex
 	// Engines make the engines beside the exact scan, by name, for one filter.
-	// An engine that cannot answer says why.
+	// An engine that cannot answer says why. One named Exact stands in for the
+	// scan that reads all vectors for each question, where it can.
 	Engines map[string]func(ctx context.Context, f backend.Filter) (Engine, error)
 	// Weights of the hybrid ranking; DefaultWeights if zero.
 	Weights Weights
@@ -268,7 +269,7 @@ func (r *run) hybrid(ctx context.Context, vector []float32) error {
 // vectors asks a vector engine, the one that was asked for if it can answer and
 // the exact scan otherwise. It answers false when no vector can be reached.
 func (r *run) vectors(ctx context.Context, q Query) (bool, error) {
-	engine := Engine(NewExactScan(r.source))
+	engine := r.scan(ctx)
 	if r.q.Engine == Stored || r.q.Engine == Graph {
 		other, err := r.engine(ctx)
 		if ctx.Err() != nil {
@@ -285,7 +286,7 @@ func (r *run) vectors(ctx context.Context, q Query) (bool, error) {
 	if err != nil && ctx.Err() == nil && engine.Name() != Exact {
 		r.degrade("not the " + Words(r.q.Engine) + ": " + err.Error())
 		r.q.Engine = Exact
-		engine = NewExactScan(r.source)
+		engine = r.scan(ctx)
 		found, err = engine.Search(ctx, q)
 	}
 	r.Engine, r.note = engine.Name(), found.Note
@@ -298,6 +299,16 @@ func (r *run) vectors(ctx context.Context, q Query) (bool, error) {
 		return false, err
 	}
 	return true, r.fill(ctx, found.Hits)
+}
+
+// scan is the exact scan.
+func (r *run) scan(ctx context.Context) Engine {
+	if open, ok := r.o.Engines[Exact]; ok && (r.q.Engine == "" || r.q.Engine == Exact) {
+		if e, err := open(ctx, r.q.Filter); err == nil {
+			return e
+		}
+	}
+	return NewExactScan(r.source)
 }
 
 func (r *run) engine(ctx context.Context) (Engine, error) {

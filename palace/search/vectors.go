@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"castellan/palace/backend"
 )
@@ -23,7 +24,11 @@ func LoadVectors(ctx context.Context, source Source, f backend.Filter, limit int
 	if d := source.Info().Dimension; d != nil {
 		v.dim = *d
 	}
-	err := eachPage(ctx, source, f, func(list []backend.Record) error {
+	rows, err := source.Count(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	err = eachPage(ctx, source, f, func(list []backend.Record) error {
 		for _, r := range list {
 			if limit > 0 && len(v.ids) == limit {
 				v.truncated = true
@@ -34,6 +39,8 @@ func LoadVectors(ctx context.Context, source Source, f backend.Filter, limit int
 			}
 			if !v.add(r.ID, r.Embedding) {
 				v.unreached++
+			} else if len(v.ids) == 1 {
+				v.reserve(rows, limit)
 			}
 		}
 		return nil
@@ -42,6 +49,18 @@ func LoadVectors(ctx context.Context, source Source, f backend.Filter, limit int
 		err = nil
 	}
 	return v, err
+}
+
+// reserve makes room for all that will come, so that growing does not copy it
+// over and over; bounded, for a count is not yet a vector.
+func (v *Vectors) reserve(rows int64, limit int) {
+	const most = 1 << 26 // floats: 256 MB
+	n := int(min(rows, most/int64(v.dim)))
+	if limit > 0 {
+		n = min(n, limit)
+	}
+	v.ids = slices.Grow(v.ids, n)
+	v.rows = slices.Grow(v.rows, n*v.dim)
 }
 
 // errEnough ends a walk early.

@@ -124,7 +124,7 @@ func (a *app) search(ctx context.Context, query string, f searchFlags) error {
 		if name == "" {
 			name = config.CollectionName
 		}
-		s, err := seek.Open(ctx, p, name, nil)
+		s, err := seek.Open(ctx, p, name, seek.Options{})
 		if err != nil {
 			return err
 		}

@@ -25,14 +25,22 @@ const maxGraph = 20_000
 // noModel is why words are not searched for by their meaning.
 const noModel = "no embedding model is installed that could turn words into a vector"
 
+// Options for Open; the zero value is good for one question.
+type Options struct {
+	// Kept keeps vectors and index in memory for the next question.
+	Kept *Kept
+	// Now times the search; time.Now if nil.
+	Now func() time.Time
+}
+
 // Open makes a searcher on a collection. It holds nothing open of its own: the
-// palace must stay open while it is used. now is time.Now if nil.
-func Open(ctx context.Context, p *palace.Palace, collection string, now func() time.Time) (*search.Searcher, error) {
+// palace must stay open while it is used.
+func Open(ctx context.Context, p *palace.Palace, collection string, with Options) (*search.Searcher, error) {
 	c, err := p.Collection(ctx, collection)
 	if err != nil {
 		return nil, err
 	}
-	o := search.Options{NoEmbedder: noModel, Now: now, Engines: map[string]func(context.Context, backend.Filter) (search.Engine, error){
+	o := search.Options{NoEmbedder: noModel, Now: with.Now, Engines: map[string]func(context.Context, backend.Filter) (search.Engine, error){
 		search.Graph: func(ctx context.Context, f backend.Filter) (search.Engine, error) { return graph(ctx, c, f) },
 	}}
 	// Closets are hints; a palace without them is searched as well.
@@ -48,7 +56,15 @@ func Open(ctx context.Context, p *palace.Palace, collection string, now func() t
 	if p.Kind() == backend.Chroma {
 		o.Texts = texts{p, collection}
 		o.Engines[search.Stored] = func(ctx context.Context, _ backend.Filter) (search.Engine, error) {
+			if with.Kept != nil {
+				return with.Kept.index(ctx, p, c)
+			}
 			return stored(ctx, p, c)
+		}
+	}
+	if with.Kept != nil {
+		o.Engines[search.Exact] = func(ctx context.Context, f backend.Filter) (search.Engine, error) {
+			return with.Kept.exact(ctx, p, c, f)
 		}
 	}
 	return search.New(c, o), nil
@@ -67,22 +83,6 @@ func graph(ctx context.Context, c search.Source, f backend.Filter) (search.Engin
 		return nil, err
 	}
 	return search.NewGraphSearch(ctx, v)
-}
-
-func stored(ctx context.Context, p *palace.Palace, c backend.Collection) (search.Engine, error) {
-	var index *chroma.StoredIndex
-	err := withCollection(ctx, p, c.Info().Name, func(c *chroma.Collection) (err error) {
-		index, err = c.StoredIndex(ctx, 0)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	parts := search.StoredParts{Graph: index.Graph, IDs: index.IDs}
-	for _, q := range index.Queued {
-		parts.QueuedIDs, parts.Queued = append(parts.QueuedIDs, q.ID), append(parts.Queued, q.Vector)
-	}
-	return search.NewStoredSearch(ctx, c, parts)
 }
 
 // withCollection runs fn on the engine's own view of a collection.

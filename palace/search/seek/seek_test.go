@@ -55,7 +55,7 @@ func sample(t *testing.T, name string) string {
 
 func ask(t *testing.T, p *palace.Palace, q search.Question) search.Answer {
 	t.Helper()
-	s, err := seek.Open(t.Context(), p, drawers, nil)
+	s, err := seek.Open(t.Context(), p, drawers, seek.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestSearchingAnySickPalaceAnswersOrSaysWhy(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
-			searcher, err := seek.Open(ctx, p, drawers, nil)
+			searcher, err := seek.Open(ctx, p, drawers, seek.Options{})
 			if err != nil {
 				return
 			}
@@ -262,7 +262,7 @@ func TestACollectionWithoutIndexFilesSaysSo(t *testing.T) {
 func TestMeasureOnAPalaceWithAnIndex(t *testing.T) {
 	t.Parallel()
 	p := open(t, sample(t, "synced"))
-	s, err := seek.Open(t.Context(), p, drawers, nil)
+	s, err := seek.Open(t.Context(), p, drawers, seek.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
