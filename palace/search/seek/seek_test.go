@@ -161,9 +161,9 @@ func TestABrokenTextIndexIsReadAround(t *testing.T) {
 // engine, and changes not a byte.
 func TestSearchingAnySickPalaceAnswersOrSaysWhy(t *testing.T) {
 	t.Parallel()
-	for _, s := range specimen.All() {
-		if testing.Short() && s.Base == "empty" {
-			continue // the large ones
+	for i, s := range specimen.All() {
+		if testing.Short() && (s.Base == "empty" || i%8 != 0) {
+			continue // the large ones, and most of the others
 		}
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
