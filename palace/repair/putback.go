@@ -119,3 +119,11 @@ func (r *Repair) moveBack(aside string, at func(string) error) error {
 	}
 	return nil
 }
+
+// clear removes the directory in which an unfinished repair built.
+func (r *Repair) clear(j *journal) error {
+	if filepath.Dir(j.Work) != r.dir || !strings.HasPrefix(filepath.Base(j.Work), workPrefix) {
+		return nil // not ours
+	}
+	return os.RemoveAll(j.Work)
+}

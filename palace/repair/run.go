@@ -71,7 +71,7 @@ func (run *running) abandon() error {
 		}
 		errs = append(errs, err)
 	}
-	errs = append(errs, os.RemoveAll(run.work))
+	errs = append(errs, r.clear(j))
 	if run.owned {
 		errs = append(errs, os.RemoveAll(j.Backup))
 	}
@@ -334,8 +334,13 @@ func (run *running) treat(ctx context.Context, pt *patient, modes []Mode) error 
 			return err
 		}
 	}
-	if err := run.verify(ctx, before); err != nil {
+	err = run.verify(ctx)
+	var wrong *action.RefusedError
+	if errors.As(err, &wrong) && wrong.Kind == NotVerified {
 		return run.rollBack(ctx, err)
+	}
+	if err != nil {
+		return err
 	}
 	return run.finish()
 }
@@ -355,10 +360,8 @@ func (run *running) finish() error {
 			return err
 		}
 	}
-	if run.work != "" {
-		if err := os.RemoveAll(run.work); err != nil {
-			return err
-		}
+	if err := r.clear(run.j); err != nil {
+		return err
 	}
 	if err := run.at("end journal"); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 
+	"castellan/palace/action/undo"
 	"castellan/palace/backend"
 	"castellan/palace/chroma"
 )
@@ -188,7 +189,7 @@ func sameVector(space string, a, b []float32) bool {
 
 // verify is the last look: the whole database, and Chroma itself where it was
 // asked for.
-func (run *running) verify(ctx context.Context, now sampled) error {
+func (run *running) verify(ctx context.Context) error {
 	if err := run.phase("verify", false); err != nil {
 		return err
 	}
@@ -229,6 +230,13 @@ func (run *running) rollBack(ctx context.Context, why error) error {
 		return errors.Join(why, fmt.Errorf("and putting the copy back failed: %w", err))
 	}
 	run.result.RolledBack = true
+	s, err := undo.Open(run.r.o.StateDir, run.r.key(), undo.Options{Now: run.r.o.Now})
+	if err == nil {
+		err = s.MarkUndone(run.j.Undo)
+	}
+	if err != nil {
+		return errors.Join(why, err)
+	}
 	return errors.Join(why, run.finish())
 }
 
