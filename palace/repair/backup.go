@@ -18,7 +18,8 @@ import (
 // A backup is a directory beside the palace: the database, the index directories
 // that are replaced, and a description that is written last.
 const (
-	backupInfix    = ".castellan-backup-"
+	// BackupInfix follows the palace's path in the name of a backup.
+	BackupInfix    = ".castellan-backup-"
 	backupManifest = "castellan-backup.json"
 	stampForm      = "20060102-150405"
 )
@@ -39,7 +40,7 @@ type manifest struct {
 
 // backupName is a name that nothing has yet.
 func (r *Repair) backupName() string {
-	base := strings.TrimRight(r.dir, string(filepath.Separator)) + backupInfix + r.o.Now().Format(stampForm)
+	base := strings.TrimRight(r.dir, string(filepath.Separator)) + BackupInfix + r.o.Now().Format(stampForm)
 	name := base
 	for n := 2; ; n++ {
 		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {

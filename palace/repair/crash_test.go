@@ -165,7 +165,7 @@ func TestAFullDiskLeavesThePalaceAsItWasOrToBeFinished(t *testing.T) {
 			t.Errorf("%s: %v", what, end.Err)
 		}
 		s.safe(what, before)
-		backups, err := filepath.Glob(s.dir + backupInfix + "*")
+		backups, err := filepath.Glob(s.dir + BackupInfix + "*")
 		must(t, err)
 		list, err := Unfinished(filepath.Join(s.home, "state"))
 		must(t, err)

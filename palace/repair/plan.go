@@ -34,6 +34,14 @@ func (r *Repair) Plan(ctx context.Context) (action.Plan, error) {
 	if err != nil || p.Refusal != nil {
 		return p, err
 	}
+	if slices.Equal(modes, []Mode{FromSQLite}) {
+		if err := r.planRebuild(ctx, &p); err != nil {
+			if p.Refusal = r.refusal(err); p.Refusal == nil {
+				return p, err
+			}
+		}
+		return p, r.foresee(ctx, &p)
+	}
 	pt, err := r.admit(ctx)
 	if err != nil {
 		if p.Refusal = r.refusal(err); p.Refusal != nil {
@@ -80,6 +88,10 @@ func (r *Repair) unfit() *action.RefusedError {
 
 // choose finds the modes, and says why.
 func (r *Repair) choose(ctx context.Context, p *action.Plan, j *journal) ([]Mode, error) {
+	if j != nil && slices.Contains(j.Modes, restoreMode) {
+		p.Refusal = refuse(Changed, r.path(), "castellan backups restore finishes it, castellan undo takes it back", "the restoring of a copy was cut short (%s)", j.Started.Local().Format(time.DateTime))
+		return nil, nil
+	}
 	if j != nil {
 		p.Reason = fmt.Sprintf("a repair of %s was cut short (%s); this finishes it. ", j.Started.Format(time.DateTime), joined(j.Modes))
 	}
@@ -127,6 +139,9 @@ func merged(a, b []Mode) []Mode {
 		if slices.Contains(a, m) || slices.Contains(b, m) {
 			all = append(all, m)
 		}
+	}
+	if slices.Contains(a, restoreMode) || slices.Contains(b, restoreMode) {
+		all = append(all, restoreMode)
 	}
 	return all
 }

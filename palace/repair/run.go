@@ -89,6 +89,13 @@ func (run *running) save() error {
 // Run does it, under the palace's lease, after it has looked at everything
 // again.
 func (r *Repair) Run(ctx context.Context, report action.Reporter) (action.Result, error) {
+	if report.Plan().Mode == string(FromSQLite) {
+		res, err := r.rebuild(ctx, report)
+		if refused := r.refusal(err); refused != nil {
+			err = refused
+		}
+		return res, err
+	}
 	run := &running{r: r, report: report, result: &Result{}, of: 4}
 	err := run.do(ctx)
 	if err == nil {
@@ -140,7 +147,7 @@ func (run *running) do(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if plan.Refusal != nil && !(old != nil && old.BackedUp) {
+	if plan.Refusal != nil {
 		return plan.Refusal
 	}
 	if agreed := agreedTo(run.report.Plan()); !r.o.BackupOnly && !slices.Equal(modes, agreed) && old == nil {

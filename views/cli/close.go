@@ -14,6 +14,7 @@ import (
 	"castellan/palace/backend"
 	"castellan/palace/change"
 	"castellan/palace/health"
+	"castellan/palace/repair"
 
 	"github.com/spf13/cobra"
 )
@@ -260,8 +261,10 @@ func hooksError(err error) error {
 // palace is the reason.
 func refusedCode(kind string) int {
 	switch kind {
-	case closing.HolderUnseen, closing.HolderChanged, closing.PermissionDenied, closing.OwnProcess, change.LockHeld:
+	case closing.HolderUnseen, closing.HolderChanged, closing.PermissionDenied, closing.OwnProcess, change.LockHeld, repair.InUse:
 		return exitHeld
+	case repair.NoPalace:
+		return exitNoPalace
 	}
 	return exitFailed
 }

@@ -7,6 +7,7 @@ import (
 	"castellan/palace/action"
 	"castellan/palace/change"
 	"castellan/palace/health"
+	"castellan/palace/repair"
 
 	"github.com/dustin/go-humanize"
 )
@@ -65,6 +66,10 @@ func (a *app) tellDeleted(detail any) {
 }
 
 func (a *app) tellPutBack(detail any) {
+	if d, ok := detail.(*repair.PutBack); ok {
+		writeLine(a.out, "The palace is as it was before the repair; the copy stays in "+clean(d.Backup))
+		return
+	}
 	d, ok := detail.(*change.PutBack)
 	if !ok {
 		return

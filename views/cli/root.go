@@ -63,6 +63,7 @@ Without a command it starts the terminal UI on the palaces it finds.`,
 	root.AddCommand(
 		a.palacesCommand(), a.statusCommand(), a.doctorCommand(), a.locksCommand(),
 		a.drawersCommand(), a.searchCommand(), a.exportCommand(), a.closeCommand(), a.deleteCommand(), a.undoCommand(), a.queueCommand(),
+		a.repairCommand(), a.backupsCommand(),
 		a.demoCommand(), a.holderCommand(), a.versionCommand(),
 	)
 	// Both fail only for flags that do not exist, which every run would show.
