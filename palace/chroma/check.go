@@ -43,10 +43,10 @@ type Check struct {
 // CheckDatabase reads the whole database: every page of every b-tree, and the
 // full-text index against the texts.
 func (p *Palace) CheckDatabase(ctx context.Context, o Check) (DatabaseCheck, error) {
-	if err := p.enter(); err != nil {
+	if err := p.file.Enter(); err != nil {
 		return DatabaseCheck{}, err
 	}
-	defer p.inflight.Done()
+	defer p.file.Leave()
 	db := p.DB()
 	if o.Copied {
 		snap, err := db.Snapshot(ctx, o.Dir)

@@ -159,10 +159,10 @@ func (c *Collection) withIndex(ctx context.Context, wanted bool, do func(*index)
 	if !wanted {
 		return do(nil)
 	}
-	if err := c.p.enter(); err != nil {
+	if err := c.p.file.Enter(); err != nil {
 		return err
 	}
-	defer c.p.inflight.Done()
+	defer c.p.file.Leave()
 	dir := c.indexDir()
 	for try := 0; ; try++ {
 		ix, release, err := c.p.indexes.acquire(ctx, dir)

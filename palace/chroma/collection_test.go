@@ -305,8 +305,8 @@ func TestCloseWaitsForAQuestionUnderWay(t *testing.T) {
 	asked := false
 	err := c.view(t.Context(), func(sc *scope) error {
 		go func() { closed <- p.Close() }()
-		for p.enter() == nil { // until Close has begun
-			p.inflight.Done()
+		for p.file.Enter() == nil { // until Close has begun
+			p.file.Leave()
 			runtime.Gosched()
 		}
 		select {

@@ -2,10 +2,8 @@ package chroma
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
-	"sync"
 
 	"castellan/palace/backend"
 	"castellan/palace/dbfile"
@@ -24,31 +22,24 @@ type Options struct {
 // *dbfile.StaleError, and the palace has to be opened anew.
 type Palace struct {
 	dir  string
-	opts Options
+	file *dbfile.Keeper
 
-	mu       sync.Mutex
-	db       *dbfile.DB
-	closed   bool
-	inflight sync.WaitGroup
-	done     chan struct{} // closed when Close has finished
-	closeErr error
-
-	reopening sync.Mutex
-	shapes    shapeCache
-	sets      setCache
-	overlays  overlayCache
-	indexes   indexCache
-	replays   replayCache
+	shapes   shapeCache
+	sets     setCache
+	overlays overlayCache
+	indexes  indexCache
+	replays  replayCache
 }
 
 // Open opens the palace in dir for reading. It fails with what
 // castellan/palace/dbfile says of the database file.
 func Open(ctx context.Context, dir string, opts Options) (*Palace, error) {
-	db, err := dbfile.Open(ctx, filepath.Join(dir, DatabaseFile), opts.Database)
+	closed := func() error { return fmt.Errorf("%s: %w", dir, backend.ErrClosed) }
+	file, err := dbfile.Keep(ctx, filepath.Join(dir, DatabaseFile), opts.Database, closed)
 	if err != nil {
 		return nil, err
 	}
-	return &Palace{dir: dir, opts: opts, db: db, done: make(chan struct{})}, nil
+	return &Palace{dir: dir, file: file}, nil
 }
 
 // Kind is backend.Chroma.
@@ -60,11 +51,7 @@ func (p *Palace) Dir() string { return p.dir }
 // DB is the handle of the database at this moment. A view may answer with a
 // *dbfile.StaleError; the palace's own questions open the file again then, so
 // the handle must not be kept.
-func (p *Palace) DB() *dbfile.DB {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.db
-}
+func (p *Palace) DB() *dbfile.DB { return p.file.DB() }
 
 // Catalog lists the collections by name, with their segments.
 func (p *Palace) Catalog(ctx context.Context) ([]CollectionRow, error) {
@@ -91,61 +78,13 @@ func (p *Palace) Collections(ctx context.Context) ([]backend.CollectionInfo, err
 
 // Close refuses new questions, waits for those under way and lets go of every
 // file.
-func (p *Palace) Close() error {
-	p.mu.Lock()
-	first := !p.closed
-	p.closed = true
-	p.mu.Unlock()
-	if !first {
-		<-p.done
-		return p.closeErr
-	}
-	p.inflight.Wait()
-	p.closeErr = errors.Join(p.indexes.close(), p.DB().Close())
-	close(p.done)
-	return p.closeErr
-}
-
-// enter keeps the palace from being closed until p.inflight.Done.
-func (p *Palace) enter() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		return fmt.Errorf("%s: %w", p.dir, backend.ErrClosed)
-	}
-	p.inflight.Add(1)
-	return nil
-}
+func (p *Palace) Close() error { return p.file.Close(p.indexes.close) }
 
 // view runs do in one read transaction. When the file has changed in a way
 // that needs another way of reading, it is opened again and do runs once more:
 // do must start from nothing each time.
 func (p *Palace) view(ctx context.Context, do func(q querier, s shape) error) error {
-	if err := p.enter(); err != nil {
-		return err
-	}
-	defer p.inflight.Done()
-	for try := 0; ; try++ {
-		db := p.DB()
-		err := p.viewOnce(ctx, db, do)
-		var stale *dbfile.StaleError
-		if err == nil || try == 2 || !errors.As(err, &stale) {
-			return err
-		}
-		if err := p.reopen(ctx, db, stale); err != nil {
-			return err
-		}
-	}
-}
-
-func (p *Palace) viewOnce(ctx context.Context, db *dbfile.DB, do func(q querier, s shape) error) error {
-	if db.Access() == dbfile.AccessCopy {
-		// A private copy cannot notice by itself that the original went on.
-		if err := db.Stale(ctx); err != nil {
-			return err
-		}
-	}
-	return db.View(ctx, func(tx *dbfile.Tx) error {
+	return p.file.View(ctx, func(tx *dbfile.Tx) error {
 		q := view{tx}
 		s, err := p.shapes.read(ctx, q)
 		if err != nil {
@@ -153,25 +92,4 @@ func (p *Palace) viewOnce(ctx context.Context, db *dbfile.DB, do func(q querier,
 		}
 		return do(q, s)
 	})
-}
-
-// reopen replaces a handle that no longer fits its file. Questions that still
-// run on the old one finish first.
-func (p *Palace) reopen(ctx context.Context, old *dbfile.DB, why *dbfile.StaleError) error {
-	p.reopening.Lock()
-	defer p.reopening.Unlock()
-	if p.DB() != old {
-		return nil
-	}
-	db, err := dbfile.Open(ctx, filepath.Join(p.dir, DatabaseFile), p.opts.Database)
-	if err != nil {
-		return err
-	}
-	if db.Facts().ID != old.Facts().ID {
-		return errors.Join(why, db.Close())
-	}
-	p.mu.Lock()
-	p.db = db
-	p.mu.Unlock()
-	return old.Close()
 }

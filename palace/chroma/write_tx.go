@@ -62,10 +62,10 @@ func (w *Writable) writeTo(ctx context.Context, do func(*writeTx) error) error {
 // connected hands do a connection that can write, in no transaction yet. One
 // that do leaves open is rolled back.
 func (w *Writable) connected(ctx context.Context, do func(*writeTx, dbfile.Facts) error) (err error) {
-	if err := w.enter(); err != nil {
+	if err := w.file.Enter(); err != nil {
 		return err
 	}
-	defer w.inflight.Done()
+	defer w.file.Leave()
 	facts := w.DB().Facts()
 	release, err := dbfile.Hold(ctx, facts.RealPath)
 	if err != nil {

@@ -84,10 +84,10 @@ func (w *Writable) Writer(ctx context.Context, name string) (*Writer, error) {
 
 // stillOpen is what a call with nothing to do answers.
 func (w *Writable) stillOpen() error {
-	if err := w.enter(); err != nil {
+	if err := w.file.Enter(); err != nil {
 		return err
 	}
-	w.inflight.Done()
+	w.file.Leave()
 	return nil
 }
 

@@ -47,10 +47,10 @@ const writeCacheKiB = 32 << 10
 // on, with tables of the shape that MemPalace 3.11 makes. All of it is in the
 // database when write returns nil, and none of it otherwise.
 func (w *Writable) write(ctx context.Context, do func(*writeTx, query) error) error {
-	if err := w.enter(); err != nil {
+	if err := w.file.Enter(); err != nil {
 		return err
 	}
-	defer w.inflight.Done()
+	defer w.file.Leave()
 	facts := w.DB().Facts()
 	return w.writing.run(ctx, facts.RealPath, func(tx *writeTx) error {
 		// Only now, with the file reserved, does a look at the path tell which file that is.
