@@ -4,6 +4,7 @@
 package seek
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,6 +30,10 @@ const noModel = "no embedding model is installed that could turn words into a ve
 type Options struct {
 	// Kept keeps vectors and index in memory for the next question.
 	Kept *Kept
+	// Embedder makes a vector of the words of a question; without one words are
+	// searched for as words, and NoEmbedder says why there is none.
+	Embedder   search.Embedder
+	NoEmbedder string
 	// Now times the search; time.Now if nil.
 	Now func() time.Time
 }
@@ -40,7 +45,7 @@ func Open(ctx context.Context, p *palace.Palace, collection string, with Options
 	if err != nil {
 		return nil, err
 	}
-	o := search.Options{NoEmbedder: noModel, Now: with.Now, Engines: map[string]func(context.Context, backend.Filter) (search.Engine, error){
+	o := search.Options{Embedder: with.Embedder, NoEmbedder: cmp.Or(with.NoEmbedder, noModel), Now: with.Now, Engines: map[string]func(context.Context, backend.Filter) (search.Engine, error){
 		search.Graph: func(ctx context.Context, f backend.Filter) (search.Engine, error) { return graph(ctx, c, f) },
 	}}
 	// Closets are hints; a palace without them is searched as well.

@@ -274,3 +274,37 @@ func TestMeasureOnAPalaceWithAnIndex(t *testing.T) {
 		t.Errorf("%+v", q)
 	}
 }
+
+// giver knows one vector for any words.
+type giver struct {
+	identity string
+	vector   []float32
+}
+
+func (g giver) Identity() string                                      { return g.identity }
+func (g giver) EmbedQuery(context.Context, string) ([]float32, error) { return g.vector, nil }
+
+func TestWithAModelWordsAreSearchedForByMeaning(t *testing.T) {
+	t.Parallel()
+	p := open(t, sample(t, "healthy")) // with closets
+	c, err := p.Collection(t.Context(), drawers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := c.Get(t.Context(), backend.Query{Limit: 1, Include: backend.Embeddings})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := page.Records[0]
+	s, err := seek.Open(t.Context(), p, drawers, seek.Options{Embedder: giver{c.Info().Embedder, first.Embedding}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := s.Search(t.Context(), search.Question{Words: "anything", Results: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Engine != search.Exact || a.Degraded || len(a.Hits) != 5 || a.Hits[0].ID != first.ID || *a.Hits[0].Distance > 1e-5 {
+		t.Errorf("%d hits: %s", len(a.Hits), a.Reason)
+	}
+}
