@@ -99,17 +99,23 @@ func (sc *scope) trustText(ctx context.Context) error {
 	if !f.Present || !f.Shadows {
 		return fmt.Errorf("%w: it is missing", ErrNoFullText)
 	}
-	var documents, texts int64
-	for _, ask := range []struct {
-		into  *int64
-		query string
-	}{
-		{&documents, "SELECT count(*) FROM embedding_metadata WHERE key = '" + documentKey + "' AND string_value IS NOT NULL"},
-		{&texts, "SELECT count(*) FROM " + ftsTable + "_docsize"},
-	} {
-		if err := sc.q.QueryRowContext(ctx, ask.query).Scan(ask.into); err != nil {
-			return unanswered(err)
-		}
+	count := func(query string) (n int64, err error) {
+		err = sc.q.QueryRowContext(ctx, query).Scan(&n)
+		return n, unanswered(err)
+	}
+	texts, err := count("SELECT count(*) FROM " + ftsTable + "_docsize")
+	if err != nil {
+		return err
+	}
+	// Nearly every record has a document. Counting those goes through the texts
+	// themselves, seconds in a large palace, so it waits until it must be.
+	records, err := count("SELECT count(*) FROM embeddings")
+	if err != nil || records == texts {
+		return err
+	}
+	documents, err := count("SELECT count(*) FROM embedding_metadata WHERE key = '" + documentKey + "' AND string_value IS NOT NULL")
+	if err != nil {
+		return err
 	}
 	if documents != texts {
 		return fmt.Errorf("%w: it holds %d texts of %d", ErrNoFullText, texts, documents)
@@ -122,6 +128,8 @@ func (sc *scope) trustText(ctx context.Context) error {
 func unanswered(err error) error {
 	var answer *dbfile.SQLError
 	switch {
+	case err == nil:
+		return nil
 	case errors.Is(err, dbfile.ErrBusy), errors.Is(err, dbfile.ErrIO), errors.Is(err, dbfile.ErrFull):
 		return err
 	case errors.As(err, &answer):
