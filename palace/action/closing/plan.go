@@ -87,7 +87,7 @@ func meaning(h locks.Holder) string {
 		locks.RoleCastellan: "it ends what it is doing in good order",
 	}[h.Role]
 	if what == "" {
-		what = "it ends; what it has not written yet is lost"
+		return fmt.Sprintf("PID %d ends; what it has not written yet is lost", h.PID)
 	}
 	return fmt.Sprintf("PID %d, %s: %s", h.PID, h.Role, what)
 }
