@@ -40,7 +40,8 @@ type queueScan struct {
 // scanQueue reads every row. The vector's length is known without reading it.
 // The metadata is parsed only where all is asked for or the row waits for the
 // metadata segment; of the others its two ends are looked at, which is where a
-// text that was cut or overwritten shows. Rows with a fault are passed over,
+// text that was cut or overwritten shows. AND does not keep SQLite from asking a
+// text that is no JSON for its type, which fails; CASE does. Rows with a fault are passed over,
 // as they are when records are read.
 func scanQueue(ctx context.Context, q querier, s shape, rows []CollectionRow, all bool) (queueScan, error) {
 	scan := queueScan{writes: map[string][]queuedWrite{}}
@@ -60,7 +61,7 @@ func scanQueue(ctx context.Context, q querier, s shape, rows []CollectionRow, al
 	}
 	res, err := q.QueryContext(ctx, `SELECT seq_id, topic, operation, id, typeof(vector), length(vector), encoding,
 		strftime('%s', created_at) IS NULL,
-		CASE WHEN seq_id > ? THEN metadata IS NULL OR (json_valid(metadata) AND json_type(metadata) = 'object')
+		CASE WHEN seq_id > ? THEN metadata IS NULL OR CASE WHEN json_valid(metadata) THEN json_type(metadata) = 'object' ELSE 0 END
 			ELSE metadata IS NULL OR (substr(metadata, 1, 1) = '{' AND substr(metadata, -1) = '}') END
 		FROM embeddings_queue ORDER BY seq_id`, lowest)
 	if err != nil {

@@ -94,9 +94,10 @@ func sideRows(ctx context.Context, q querier) (orphans int64, told map[string]in
 	return orphans, told, rows.Err()
 }
 
-// countStored counts the records of a segment.
+// countStored counts the records of a segment, without the index, which may be
+// damaged (MemPalace #1362).
 func countStored(ctx context.Context, q querier, segment string) (n int64, err error) {
-	err = q.QueryRowContext(ctx, "SELECT count(*) FROM embeddings WHERE segment_id = ?", segment).Scan(&n)
+	err = q.QueryRowContext(ctx, "SELECT count(*) FROM embeddings NOT INDEXED WHERE segment_id = ?", segment).Scan(&n)
 	return n, err
 }
 

@@ -99,7 +99,7 @@ func (e *Examiner) readChroma(ctx context.Context, p *chroma.Palace, s *palace.S
 		part.findings = append(part.findings, list...)
 	}
 	group.Go(func() (err error) {
-		if f, err = e.readFacts(gctx, p, depth, part, add, m); err != nil {
+		if f, err = e.readFacts(gctx, p, depth, inUse, part, add, m); err != nil {
 			return err
 		}
 		add(fileFindings(p.DB().Facts(), p.DB().Access()))
@@ -129,7 +129,7 @@ func (e *Examiner) readChroma(ctx context.Context, p *chroma.Palace, s *palace.S
 }
 
 // readFacts fills in the collections.
-func (e *Examiner) readFacts(ctx context.Context, p *chroma.Palace, depth Depth, part *fileReport, add func([]Finding), m *meter) (*chroma.Facts, error) {
+func (e *Examiner) readFacts(ctx context.Context, p *chroma.Palace, depth Depth, inUse bool, part *fileReport, add func([]Finding), m *meter) (*chroma.Facts, error) {
 	want := chroma.Sampled
 	if depth == Full {
 		want = chroma.Full
@@ -146,7 +146,7 @@ func (e *Examiner) readFacts(ctx context.Context, p *chroma.Palace, depth Depth,
 	group, gctx := errgroup.WithContext(ctx)
 	group.SetLimit(2)
 	for i, c := range f.Collections {
-		state, found := indexFindings(c)
+		state, found := indexFindings(c, inUse, e.opts.Now())
 		add(found)
 		part.collections[i] = collectionDocument(c, state)
 		part.collections[i].OpenedBy = &OpenedBy{MemPalace: opinion(c, e.opts.Now())}

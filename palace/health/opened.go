@@ -56,7 +56,9 @@ func effectOf(f Finding) Effect {
 		return EffectWrong
 	case IndexNormsBad:
 		return severe(f, EffectWrong)
-	case IndexMetadataTruncated, IndexMetadataUnsafe, FTSMissing, BtreeDamaged, NotADatabase:
+	case IndexMetadataTruncated:
+		return severe(f, EffectRefuses)
+	case IndexMetadataUnsafe, FTSMissing, BtreeDamaged, NotADatabase:
 		return EffectRefuses
 	case IndexMetadataUnreadable:
 		if f.Severity == Danger {

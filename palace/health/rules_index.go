@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"castellan/palace/chroma"
 	"castellan/palace/chroma/pickle"
@@ -19,9 +20,12 @@ var rebuildIndex = &Remedy{
 // indexFindings judges the vector index of one collection. What it must never
 // do is call a healthy shape sick: an index that was never flushed, a pickle
 // without dimensionality, a data file shorter than its capacity, an old mtime.
-func indexFindings(c chroma.CollectionFacts) (IndexState, []Finding) {
+//
+// A file that changed a moment ago, while somebody has the palace open, may be
+// seen half written: busy says that somebody has.
+func indexFindings(c chroma.CollectionFacts, busy bool, now time.Time) (IndexState, []Finding) {
 	x := c.Index
-	j := judge{c: c, x: x, state: IndexOK}
+	j := judge{c: c, x: x, state: IndexOK, busy: busy && now.Sub(x.Files.Pickle.ModTime) < writeTakes}
 	switch {
 	case x.Segment == "":
 		j.state = IndexNone
@@ -36,7 +40,11 @@ func indexFindings(c chroma.CollectionFacts) (IndexState, []Finding) {
 	return j.state, j.out
 }
 
+// writeTakes is how long the metadata of a large index may take to be written.
+const writeTakes = 10 * time.Second
+
 type judge struct {
+	busy  bool
 	c     chroma.CollectionFacts
 	x     chroma.IndexFacts
 	state IndexState
@@ -135,6 +143,9 @@ func (j *judge) pickleBroken(path string) {
 	var unsafe *pickle.UnsafeError
 	j.worse(IndexDamaged)
 	switch {
+	case j.busy && (errors.Is(j.x.PickleErr, pickle.ErrEmpty) || errors.As(j.x.PickleErr, &cut)):
+		j.add(IndexMetadataTruncated, Warning, "the index metadata ends early, but it changed moments ago and somebody has the palace open: it is being written", evidence,
+			&Remedy{Action: "look again in a moment", Reason: "Chroma writes the file in place"})
 	case errors.Is(j.x.PickleErr, pickle.ErrEmpty):
 		j.add(IndexMetadataTruncated, Danger, "the index metadata is empty (0 bytes): Chroma refuses every operation, even counting; the drawers are counted from the database", evidence, remedy)
 	case errors.As(j.x.PickleErr, &cut):

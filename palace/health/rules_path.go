@@ -1,9 +1,11 @@
 package health
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"strings"
 
 	"castellan/palace"
@@ -72,11 +74,11 @@ func errorFinding(path string, err error) (Finding, bool) {
 		f.Remedy = &Remedy{Reason: "run as the owner or ask them for access; nothing can be said of a palace that may not be read"}
 	case errors.As(err, &empty):
 		f.Code, f.Severity = DatabaseEmpty, Danger
-		f.Evidence = map[string]any{"file": empty.Path, "segments": len(empty.Segments)}
+		f.Evidence = map[string]any{"file": empty.Path, "segments": len(empty.Segments), "vectors": vectorsBeside(path, empty.Segments)}
 		f.Remedy = &Remedy{Reason: "Chroma and MemPalace would silently start a new, empty palace in it; put a backup of the file back first"}
 	case errors.As(err, &notDB):
 		f.Code, f.Severity = NotADatabase, Danger
-		f.Evidence = map[string]any{"file": notDB.Path, "segments": len(notDB.Segments)}
+		f.Evidence = map[string]any{"file": notDB.Path, "segments": len(notDB.Segments), "vectors": vectorsBeside(path, notDB.Segments)}
 		f.Remedy = &Remedy{Reason: "the start of the file was overwritten; put a backup back. The index directories beside it still hold the vectors"}
 	case errors.As(err, &hot):
 		f.Code, f.Severity = HotJournal, Warning
@@ -134,4 +136,17 @@ func errorDocument(path string, state State, err error) *Error {
 	// Errors end in their next step; here it has a field of its own.
 	e.Message = strings.TrimSuffix(e.Message, "; "+e.Next)
 	return e
+}
+
+// vectorsBeside counts what the index directories of a palace hold, by their
+// headers: the database that would say more cannot be read.
+func vectorsBeside(palace string, segments []string) int64 {
+	var n int64
+	for _, dir := range segments {
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(palace, dir)
+		}
+		n += deref(holdingOf(context.Background(), dir, Sampled).vectors)
+	}
+	return n
 }

@@ -142,6 +142,12 @@ var expected = map[string]expectation{
 	"seq-id-blob-max":           {state: OK, verdict: VerdictDanger, codes: []Code{SeqIDBlob}},
 	"vector-seq-without-pickle": {state: OK, verdict: VerdictDanger, codes: []Code{IndexIsLost}},
 	"queue-top-lost":            {state: OK, verdict: VerdictDanger, codes: []Code{QueueTopLost}},
+	"queue-row-bad-json":        {state: OK, verdict: VerdictDanger, codes: []Code{QueueRowBad}},
+	"queue-row-without-vector":  {state: OK, verdict: VerdictDanger, codes: []Code{QueueRowBad}},
+	"queue-row-short-vector":    {state: OK, verdict: VerdictDanger, codes: []Code{QueueRowBad}},
+	"queue-row-bad-operation":   {state: OK, verdict: VerdictDanger, codes: []Code{QueueRowBad}},
+	"queue-row-bad-encoding":    {state: OK, verdict: VerdictDanger, codes: []Code{QueueRowBad}},
+	"queue-row-bad-time":        {state: OK, verdict: VerdictDanger, codes: []Code{QueueRowBad}},
 	// Refused by the Chroma the effects were recorded with; the newer one that
 	// made the palace opens it.
 	"future-migration":    {state: OK, codes: []Code{SchemaUnknown}, milder: true},
