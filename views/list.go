@@ -47,9 +47,8 @@ func newList(a *App, one, many string, cols ...ui.Column) list {
 	}
 }
 
-// crumb, badge, palace and copies are the screen's; these serve those that have
+// crumb and badge are the screen's; these serve those screens that have
 // nothing to say.
-func (l *list) badge() ui.Line         { return nil }
 func (l *list) palace() *reading       { return nil }
 func (l *list) copies() []copyable     { return nil }
 func (l *list) start() tea.Cmd         { return nil }
