@@ -13,6 +13,7 @@ import (
 
 	"castellan/palace/chroma"
 	"castellan/palace/dbfile"
+	"castellan/palace/hnswlib"
 )
 
 // A backup is a directory beside the palace: the database, the index directories
@@ -69,6 +70,10 @@ func (r *Repair) takeBackup(ctx context.Context, pt *patient, to, reason string,
 	if err := r.at("copy database"); err != nil {
 		return nil, err
 	}
+	before, err := printOf(ctx, pt.p)
+	if err != nil {
+		return nil, err
+	}
 	db := filepath.Join(to, chroma.DatabaseFile)
 	if err := pt.p.DB().Backup(ctx, db); err != nil {
 		return nil, fmt.Errorf("copying the database: %w", err)
@@ -87,7 +92,7 @@ func (r *Repair) takeBackup(ctx context.Context, pt *patient, to, reason string,
 		if err := r.at("copy index"); err != nil {
 			return nil, err
 		}
-		hashes, err := copyDir(ctx, dir, filepath.Join(to, name))
+		hashes, err := copyStill(ctx, dir, filepath.Join(to, name))
 		if err != nil {
 			return nil, fmt.Errorf("copying %s: %w", dir, err)
 		}
@@ -98,9 +103,11 @@ func (r *Repair) takeBackup(ctx context.Context, pt *patient, to, reason string,
 	if err := r.at("verify backup"); err != nil {
 		return nil, err
 	}
-	var err error
-	if m.Print, err = printOf(ctx, pt.p); err != nil {
+	if m.Print, err = printIn(ctx, to); err != nil {
 		return nil, err
+	}
+	if m.Print.QueueTop < before.QueueTop || len(m.Print.Rows) < len(before.Rows) {
+		return nil, refuse(BackupUnusable, to, "try again", "it holds less than the palace did: %v and %v", m.Print, before)
 	}
 	if m.Files[chroma.DatabaseFile], err = digest(ctx, db); err != nil {
 		return nil, err
@@ -123,6 +130,35 @@ func (r *Repair) takeBackup(ctx context.Context, pt *patient, to, reason string,
 	}
 	done = true
 	return m, nil
+}
+
+// copyStill copies index files that nobody changes meanwhile. Chroma writes them
+// before it notes how far they are, so files that are newer than the copy of
+// the database go with it: their tail is replayed. Torn ones do not.
+func copyStill(ctx context.Context, from, to string) (map[string]string, error) {
+	for try := 1; ; try++ {
+		before, err := hnswlib.Stat(from)
+		if err != nil {
+			return nil, err
+		}
+		hashes, err := copyDir(ctx, from, to)
+		if err != nil {
+			return nil, err
+		}
+		after, err := hnswlib.Stat(from)
+		if err != nil {
+			return nil, err
+		}
+		if before == after {
+			return hashes, nil
+		}
+		if try == 3 {
+			return nil, refuse(Changed, from, "wait until nothing writes, and try again", "somebody wrote to it during each of %d attempts to copy it", try)
+		}
+		if err := os.RemoveAll(to); err != nil {
+			return nil, err
+		}
+	}
 }
 
 // sameOwners gives a tree of ours to the palace's owner.
@@ -215,6 +251,16 @@ func (a print) equal(b print) bool {
 		}
 	}
 	return true
+}
+
+// printIn is that of the palace, or the copy of one, in dir.
+func printIn(ctx context.Context, dir string) (print, error) {
+	p, err := chroma.Open(ctx, dir, chroma.Options{})
+	if err != nil {
+		return print{}, err
+	}
+	f, err := printOf(ctx, p)
+	return f, errors.Join(err, p.Close())
 }
 
 func printOf(ctx context.Context, p *chroma.Palace) (print, error) {

@@ -86,7 +86,11 @@ func (j *journal) write(stateDir, key string) error {
 
 func (j *journal) remove(stateDir, key string) error {
 	path := journalPath(stateDir, key)
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	err := os.Remove(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	return syncDir(filepath.Dir(path))

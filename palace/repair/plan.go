@@ -26,9 +26,12 @@ func (r *Repair) Plan(ctx context.Context) (action.Plan, error) {
 	if p.Refusal = r.unfit(); p.Refusal != nil {
 		return p, nil
 	}
-	j, err := readJournal(r.o.StateDir, r.key())
-	if err != nil {
-		return p, err
+	var j *journal
+	if !r.o.BackupOnly {
+		var err error
+		if j, err = readJournal(r.o.StateDir, r.key()); err != nil {
+			return p, err
+		}
 	}
 	modes, err := r.choose(ctx, &p, j)
 	if err != nil || p.Refusal != nil {
@@ -80,7 +83,7 @@ func (r *Repair) unfit() *action.RefusedError {
 	case s.ReadOnly:
 		return refuse(ReadOnly, r.path(), "run it as the user who owns the palace", "this user cannot write there")
 	}
-	if err := r.o.Manager.AllowsWrites(r.path()); err != nil {
+	if err := r.o.Manager.AllowsWrites(r.path()); err != nil && !r.o.BackupOnly {
 		return &action.RefusedError{Kind: WriteRouting, Subject: r.path(), Reason: err.Error(), Next: "set the write routing to direct or prefer, or use mempalace", Err: err}
 	}
 	return nil
@@ -277,7 +280,7 @@ func (r *Repair) foresee(ctx context.Context, p *action.Plan) error {
 		held = held || l.State == locks.Held
 	}
 	switch {
-	case p.Refusal != nil:
+	case p.Refusal != nil, r.o.BackupOnly: // SQLite copies beside any writer
 	case held && r.o.Wait <= 0:
 		who := "somebody who cannot be seen from here"
 		if len(p.Holders) > 0 && p.Holders[0].PID != 0 {

@@ -68,10 +68,13 @@ func New(ctx context.Context, o Options) (*Repair, error) {
 	return r, nil
 }
 
-// Subject is the palace, with its lock.
+// Subject is the palace, with its lock; a mere copy needs none.
 func (r *Repair) Subject() action.Subject {
 	s := action.SubjectOf(&r.site)
 	s.Wait = r.o.Wait
+	if r.o.BackupOnly {
+		s.LockPaths = nil
+	}
 	return s
 }
 

@@ -97,6 +97,9 @@ func (r *Repair) Run(ctx context.Context, report action.Reporter) (action.Result
 		return res, err
 	}
 	run := &running{r: r, report: report, result: &Result{}, of: 4}
+	if r.o.BackupOnly {
+		return run.backUp(ctx)
+	}
 	err := run.do(ctx)
 	if err == nil {
 		return action.Result{Summary: run.result.Summary(), Detail: run.result}, nil
@@ -150,7 +153,7 @@ func (run *running) do(ctx context.Context) error {
 	if plan.Refusal != nil {
 		return plan.Refusal
 	}
-	if agreed := agreedTo(run.report.Plan()); !r.o.BackupOnly && !slices.Equal(modes, agreed) && old == nil {
+	if agreed := agreedTo(run.report.Plan()); !slices.Equal(modes, agreed) && old == nil {
 		return refuse(Changed, r.path(), "look at the plan again", "the findings call for %s now, and the plan was for %s", joined(modes), joined(agreed))
 	}
 	pt, err := r.admit(ctx)
@@ -171,14 +174,34 @@ func (run *running) do(ctx context.Context) error {
 	if err := run.begin(ctx, pt, modes, old, plan); err != nil {
 		return err
 	}
-	if r.o.BackupOnly {
-		run.result.After = run.result.Before
-		return run.finish()
-	}
 	if err := run.keepUndo(); err != nil {
 		return err
 	}
 	return run.treat(ctx, pt, modes)
+}
+
+// backUp takes the copy and nothing else. It changes nothing, so it needs
+// neither lock nor journal.
+func (run *running) backUp(ctx context.Context) (action.Result, error) {
+	r := run.r
+	if err := run.phase("copy the palace", true); err != nil {
+		return action.Result{}, err
+	}
+	pt, err := r.admit(ctx)
+	if err != nil {
+		return action.Result{}, err
+	}
+	run.result.Before = states(pt.facts)
+	run.result.Backup = run.report.Plan().Backup
+	_, err = r.takeBackup(ctx, pt, run.result.Backup, "asked for", pt.segmentDirs())
+	if err = errors.Join(err, pt.discharge()); err != nil {
+		if refused := r.refusal(err); refused != nil {
+			err = refused
+		}
+		return action.Result{}, err
+	}
+	run.result.After, run.result.Verified.Backup = run.result.Before, true
+	return action.Result{Summary: "copied to " + run.result.Backup, Detail: run.result}, nil
 }
 
 // agreedTo reads the modes of a plan.
@@ -241,9 +264,6 @@ func (run *running) begin(ctx context.Context, pt *patient, modes []Mode, old *j
 		}
 	}
 	run.result.Verified.Backup = true
-	if r.o.BackupOnly {
-		return nil
-	}
 	if err := os.Mkdir(run.work, 0o700); err != nil && !os.IsExist(err) {
 		return err
 	}

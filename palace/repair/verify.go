@@ -309,9 +309,6 @@ func (r *Result) note(g *gathered) {
 
 // Summary is one sentence for people.
 func (r *Result) Summary() string {
-	if len(r.After) == 0 && r.Undo == "" {
-		return "copied to " + r.Backup
-	}
 	s := "repaired and verified"
 	if r.vectors > 0 {
 		s = fmt.Sprintf("%s searchable again", count(int64(r.vectors), "vector", "vectors"))
