@@ -1,9 +1,14 @@
 package repair
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"castellan/palace/health"
+	"castellan/palace/hnswlib"
+	"castellan/palace/specimen"
 )
 
 // Each of these palaces must be clean after the repair that its own findings
@@ -39,6 +44,11 @@ func TestSickPalacesAreCleanAfterTheirRepair(t *testing.T) {
 		"norms-off":                 {modes: "index"},
 		"tombstones-many":           {modes: "index"},
 		"vectors-stale":             {modes: "index"},
+		"pickle-truncated":          {modes: "index", left: lost},
+		"pickle-empty":              {modes: "index", left: lost},
+		"pickle-missing":            {modes: "max-seq-id, index-metadata, index", left: append(lost, health.IndexMetadataMissing)},
+		"hole-within-threshold":     {mode: Index, modes: "index", left: lost},
+		"index-missing":             {modes: "max-seq-id, index", left: lost},
 		"quarantine-holds-more":     {modes: "index"},
 		"quarantined":               {modes: "max-seq-id, index"},
 		"closets-sick":              {modes: "index"},
@@ -98,5 +108,47 @@ func (s *stage) wantClean(left ...health.Code) {
 		if f.Severity != health.Info && !expected {
 			s.t.Errorf("after the repair: %s %s: %s %v", f.Code, f.Subject, f.Cause, f.Evidence)
 		}
+	}
+}
+
+// The names of an index whose own are gone come back from a copy.
+func TestNamesComeBackFromACopyOfTheSegment(t *testing.T) {
+	t.Parallel()
+	s := sample(t, "synced")
+	before := s.contents()
+	s.backUp()
+	list, err := filepath.Glob(filepath.Join(s.dir, "*", hnswlib.PickleFile))
+	must(t, err)
+	must(t, os.Remove(list[0]))
+	p := planned(t, s.repair(IndexMetadata))
+	if !strings.Contains(strings.Join(p.Steps, "\n"), "names of the index") {
+		t.Errorf("%q", p.Steps)
+	}
+	s.do(s.repair(""))
+	s.wantClean()
+	wantSame(t, "with its names", before, s.contents())
+}
+
+// What a cut-off file still names is used, and nothing is guessed beyond it.
+func TestNamesBeforeTheCutAreUsed(t *testing.T) {
+	t.Parallel()
+	s := sample(t, "synced")
+	before := s.contents()
+	list, err := filepath.Glob(filepath.Join(s.dir, "*", hnswlib.PickleFile))
+	must(t, err)
+	info, err := os.Stat(list[0])
+	must(t, err)
+	must(t, os.Truncate(list[0], info.Size()/4))
+	s.do(s.repair(""))
+	n := 0
+	for id, r := range s.contents()[specimen.Drawers] {
+		if r.Embedding == nil {
+			n++
+		} else if !sameVector("cosine", r.Embedding, before[specimen.Drawers][id].Embedding) {
+			t.Errorf("%s has another drawer's vector", id)
+		}
+	}
+	if n == 0 || n > 2000 {
+		t.Errorf("%d drawers are without a vector", n)
 	}
 }

@@ -3,17 +3,12 @@ package repair
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
-	"errors"
-	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"castellan/palace"
 	"castellan/palace/chroma"
-	"castellan/palace/chroma/pickle"
 	"castellan/palace/dbfile"
 	"castellan/palace/hnswlib"
 )
@@ -61,6 +56,10 @@ type gathered struct {
 	// mends put right rows that Chroma stumbles over.
 	mends    []mend
 	setAside int
+	// nameless counts elements of the live index that belong to no id.
+	nameless int
+	// borrowed are the names of a live index that its own metadata lacks.
+	borrowed int
 	// top is the queue's highest row, whoever's.
 	top int64
 }
@@ -76,109 +75,6 @@ func (g *gathered) missing() []string {
 		}
 	}
 	return ids
-}
-
-// elements are the vectors of an index directory that have a certain owner.
-type elements struct {
-	at    map[string]int
-	torn  map[int]bool
-	close func() error
-	r     *hnswlib.Reader
-}
-
-// owned reads which id each element belongs to, by the index's own metadata.
-// Where that cannot be read nothing is guessed: a label is a number that says
-// nothing of its owner.
-func owned(ctx context.Context, dir string, dimension int, space hnswlib.Space) (*elements, error) {
-	meta, err := pickle.ReadFile(ctx, filepath.Join(dir, hnswlib.PickleFile))
-	if err != nil {
-		return nil, err
-	}
-	r, err := hnswlib.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	if r.Header().Dimension() != dimension {
-		return nil, errors.Join(fmt.Errorf("%s holds vectors of %d dimensions, not %d", dir, r.Header().Dimension(), dimension), r.Close())
-	}
-	// Where a label stands twice the later element counts, as in Chroma's own
-	// table. An element marked deleted has no vector any more.
-	at := map[uint64]int{}
-	err = r.Labels(ctx, func(internal int, label uint64, deleted bool) error {
-		if deleted {
-			delete(at, label)
-		} else {
-			at[label] = internal
-		}
-		return nil
-	})
-	var short *hnswlib.ShortError
-	if err != nil && !errors.As(err, &short) {
-		return nil, errors.Join(err, r.Close())
-	}
-	owners := map[uint64]int{}
-	for _, label := range meta.IDs {
-		owners[label]++
-	}
-	e := &elements{at: map[string]int{}, torn: map[int]bool{}, r: r}
-	var internals []int
-	for id, label := range meta.IDs {
-		// A label with two owners is nobody's.
-		if internal, ok := at[label]; ok && owners[label] == 1 {
-			e.at[id] = internal
-			internals = append(internals, internal)
-		}
-	}
-	slices.Sort(internals)
-	return e, e.judge(ctx, internals, space)
-}
-
-// judge drops vectors that cannot be what was stored, and marks those of which
-// only the direction can be.
-func (e *elements) judge(ctx context.Context, internals []int, space hnswlib.Space) error {
-	bad := map[int]bool{}
-	seen := map[int]bool{}
-	err := e.r.Vectors(ctx, internals, func(internal int, v []float32) error {
-		seen[internal] = true
-		norm, ok := length(v)
-		switch {
-		case !ok:
-			bad[internal] = true
-		case space != hnswlib.Cosine:
-		case norm == 0:
-			// A vector that was all zeros when it was filed says so in length.bin.
-			if n, err := e.r.Norm(internal); err != nil || n != 0 {
-				bad[internal] = true
-			}
-		case math.Abs(norm-1) > 1e-3:
-			e.torn[internal] = true
-		}
-		return nil
-	})
-	var element *hnswlib.ElementError
-	var short *hnswlib.ShortError
-	if err != nil && !errors.As(err, &element) && !errors.As(err, &short) {
-		return errors.Join(err, e.r.Close())
-	}
-	for id, internal := range e.at {
-		if bad[internal] || !seen[internal] {
-			delete(e.at, id)
-		}
-	}
-	return nil
-}
-
-// length is the norm of a vector; false where a part of it is no number.
-func length(v []float32) (float64, bool) {
-	s := 0.0
-	for _, x := range v {
-		f := float64(x)
-		if math.IsNaN(f) || math.IsInf(f, 0) {
-			return 0, false
-		}
-		s += f * f
-	}
-	return math.Sqrt(s), true
 }
 
 // gather finds the vector of every stored drawer of a collection.
@@ -228,28 +124,6 @@ func (pt *patient) gather(ctx context.Context, c chroma.CollectionFacts) (*gathe
 	return g, nil
 }
 
-// readLive reads the live index; nil where it names no owners.
-func (g *gathered) readLive(ctx context.Context, pt *patient) (*elements, error) {
-	e, err := owned(ctx, g.live, g.dimension, g.space)
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	if err == nil {
-		return e, nil
-	}
-	// That it cannot be read is why we are here. Without a sound header the
-	// elements are still where they were.
-	stand, err := pt.behead(ctx, g)
-	if err != nil || stand == "" {
-		return nil, err
-	}
-	if e, err = owned(ctx, stand, g.dimension, g.space); err != nil {
-		return nil, ctx.Err()
-	}
-	g.dirs[0] = stand
-	return e, nil
-}
-
 const queueQuestion = `SELECT seq_id, operation, id, typeof(vector), length(vector), COALESCE(upper(encoding), ''), strftime('%s', created_at) IS NOT NULL,
 	metadata IS NULL OR (json_valid(metadata) AND json_type(metadata) = 'object') FROM embeddings_queue WHERE topic = ? ORDER BY seq_id`
 
@@ -294,14 +168,6 @@ func (g *gathered) readRows(ctx context.Context, pt *patient, segment string, at
 		}
 		return g.readStored(ctx, tx, segment, at, above)
 	})
-}
-
-func (e *elements) find(id string) (int, bool) {
-	if e == nil {
-		return 0, false
-	}
-	i, ok := e.at[id]
-	return i, ok
 }
 
 // replay applies one row: an add of a known id and an update of an unknown one
@@ -404,126 +270,4 @@ func foreign(a, b string) int {
 		return 0
 	}
 	return 1
-}
-
-// each hands out all vectors in the order of the drawers, as they were filed.
-// v is fn's to keep.
-func (g *gathered) each(ctx context.Context, p *chroma.Palace, fn func(id string, v []float32) error) error {
-	readers := make([]*hnswlib.Reader, len(g.dirs))
-	defer func() {
-		for _, r := range readers {
-			if r != nil {
-				r.Close()
-			}
-		}
-	}()
-	for chunk := range slices.Chunk(g.places, 500) {
-		out := make([][]float32, len(chunk))
-		if err := g.fromQueue(ctx, p, chunk, out); err != nil {
-			return err
-		}
-		for dir := range g.dirs {
-			if err := g.fromDir(ctx, readers, dir, chunk, out); err != nil {
-				return err
-			}
-		}
-		for i, pl := range chunk {
-			if pl.src == nowhere {
-				continue
-			}
-			if out[i] == nil {
-				return fmt.Errorf("the vector of %q is gone since it was found; somebody changes the palace", pl.id)
-			}
-			if err := fn(pl.id, out[i]); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (g *gathered) fromQueue(ctx context.Context, p *chroma.Palace, chunk []place, out [][]float32) error {
-	at := map[int64]int{}
-	var list []string
-	for i, pl := range chunk {
-		if pl.src == inQueue {
-			at[pl.seq] = i
-			list = append(list, fmt.Sprint(pl.seq))
-		}
-	}
-	if len(list) == 0 {
-		return nil
-	}
-	return p.DB().View(ctx, func(tx *dbfile.Tx) error {
-		rows, err := tx.Query(ctx, "SELECT seq_id, vector FROM embeddings_queue WHERE seq_id IN ("+strings.Join(list, ",")+")")
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var seq int64
-			var blob []byte
-			if err := rows.Scan(&seq, &blob); err != nil {
-				return err
-			}
-			if len(blob) == 4*g.dimension {
-				out[at[seq]] = floats(blob)
-			}
-		}
-		return rows.Err()
-	})
-}
-
-func (g *gathered) fromDir(ctx context.Context, readers []*hnswlib.Reader, dir int, chunk []place, out [][]float32) error {
-	at := map[int]int{}
-	var internals []int
-	for i, pl := range chunk {
-		if (pl.src == inIndex || pl.src == inTorn || pl.src == inCopy) && pl.dir == dir {
-			at[pl.internal] = i
-			internals = append(internals, pl.internal)
-		}
-	}
-	if len(internals) == 0 {
-		return nil
-	}
-	if readers[dir] == nil {
-		r, err := hnswlib.Open(g.dirs[dir])
-		if err != nil {
-			return err
-		}
-		readers[dir] = r
-	}
-	slices.Sort(internals)
-	err := readers[dir].Vectors(ctx, internals, func(internal int, v []float32) error {
-		v = slices.Clone(v)
-		if g.space == hnswlib.Cosine && chunk[at[internal]].src != inTorn {
-			// They lie there divided by their length, which stands in a file of its
-			// own; where that is lost the direction is as good.
-			norm, err := readers[dir].Norm(internal)
-			if err == nil && norm > 0 && !math.IsInf(float64(norm), 0) {
-				for i := range v {
-					v[i] *= norm
-				}
-			}
-		}
-		out[at[internal]] = v
-		return nil
-	})
-	return err
-}
-
-func floats(b []byte) []float32 {
-	v := make([]float32, len(b)/4)
-	for i := range v {
-		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
-	}
-	return v
-}
-
-func blobOf(v []float32) []byte {
-	b := make([]byte, 0, 4*len(v))
-	for _, x := range v {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
-	}
-	return b
 }

@@ -1,26 +1,25 @@
 package repair
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"castellan/palace/chroma"
-	"castellan/palace/chroma/pickle"
 	"castellan/palace/health"
 	"castellan/palace/hnswlib"
 )
 
 // reindex builds the vector index again from the vectors that are stored.
 type reindex struct {
+	// mode is Index, or IndexMetadata for an index that has vectors and no names.
+	mode Mode
 	// all rebuilds sound ones too: it was asked for.
 	all  bool
 	list []*gathered
@@ -40,10 +39,12 @@ const (
 
 // throughQueue decides between the two ways to give Chroma its vectors. Few go
 // back into its queue, which is what Chroma keeps them in until enough have
-// gathered. More are written as an index, which opens at once. Rows that still
-// wait to be applied must not be overtaken in the queue.
+// gathered. More are written as an index, which opens at once; so are those of
+// an index that has lost some, since without any files it would pass for one
+// that was never written. Rows that still wait to be applied must not be
+// overtaken in the queue.
 func (g *gathered) throughQueue() bool {
-	return g.waiting == 0 && g.have() <= queueAtMost && g.have() < orElse(g.row.Config.HNSW.SyncThreshold, defaultThreshold)
+	return g.waiting == 0 && g.by[nowhere] == 0 && g.have() <= queueAtMost && g.have() < orElse(g.row.Config.HNSW.SyncThreshold, defaultThreshold)
 }
 
 func orElse(v *int, or int) int {
@@ -55,7 +56,7 @@ func orElse(v *int, or int) int {
 
 func (x *reindex) prepare(ctx context.Context, pt *patient) (work, error) {
 	w := work{}
-	codes := pt.sick(ctx)
+	codes := pt.sick(ctx, x.mode)
 	sick := func(c chroma.CollectionFacts) bool { return codes[c.Row.Name] != 0 }
 	found := slices.ContainsFunc(pt.facts.Collections, sick)
 	x.list = nil
@@ -70,6 +71,11 @@ func (x *reindex) prepare(ctx context.Context, pt *patient) (work, error) {
 		if g.have() == 0 && len(g.places) > 0 {
 			return w, refuse(NoVectors, c.Row.Name, "put a backup back (castellan backups list), or file the sources again with mempalace mine",
 				"none of its %d drawers has a vector left, in the index, the queue, or a copy", len(g.places))
+		}
+		if x.mode == IndexMetadata && g.borrowed == 0 {
+			w.lost += g.by[nowhere]
+			w.notes = append(w.notes, fmt.Sprintf("whose the vectors in %s are cannot be told: no copy of its names is left", g.live))
+			continue
 		}
 		if v := c.Coverage; !x.all && codes[c.Row.Name] == onlyMissing && v != nil && int64(g.have()) <= v.Searchable && len(g.mends) == 0 {
 			w.lost += g.by[nowhere] // another index would hold the same
@@ -91,6 +97,9 @@ func (x *reindex) describe(w *work, pt *patient, g *gathered) {
 		}
 	}
 	slices.Sort(from)
+	if g.borrowed > 0 {
+		w.steps = append(w.steps, fmt.Sprintf("%s: take %s of the index from what is left of them and from copies", name, count(int64(g.borrowed), "name", "names")))
+	}
 	if n := len(g.mends); n > 0 {
 		w.steps = append(w.steps, fmt.Sprintf("make %s of the queue readable for Chroma, %d of them emptied", count(int64(n), "row", "rows"), g.setAside))
 	}
@@ -108,6 +117,9 @@ func (x *reindex) describe(w *work, pt *patient, g *gathered) {
 	w.estimate += 2 * time.Second
 	w.touches = append(w.touches, pt.database(), dir)
 	w.dirs = append(w.dirs, dir)
+	if n := g.nameless; n > 0 {
+		w.notes = append(w.notes, fmt.Sprintf("%s: whose %s of the old index are cannot be told; they stay in the copy", name, count(int64(n), "vector", "vectors")))
+	}
 	if n := g.by[nowhere]; n > 0 {
 		w.notes = append(w.notes, fmt.Sprintf("%s of %s: the vectors of %s are nowhere; the texts stay, and a model has to make those vectors again", name, pt.r.path(), count(int64(n), "drawer", "drawers")))
 	}
@@ -120,11 +132,11 @@ const (
 )
 
 // sick are the collections whose index a finding wants built again.
-func (pt *patient) sick(ctx context.Context) map[string]int {
+func (pt *patient) sick(ctx context.Context, mode Mode) map[string]int {
 	found := map[string]int{}
 	report := pt.r.o.Examiner.Report(ctx, pt.r.o.Found, health.Full)
 	for _, f := range report.Findings {
-		if f.Remedy == nil || Mode(f.Remedy.Mode) != Index {
+		if f.Remedy == nil || Mode(f.Remedy.Mode) != mode {
 			continue
 		}
 		switch f.Code {
@@ -273,88 +285,6 @@ func minRecall(n int) float64 {
 		return 0
 	}
 	return 0.5
-}
-
-// build writes the files of an index into a new directory, the names last.
-func (g *gathered) build(ctx context.Context, pt *patient, dir string, run *running) error {
-	hnsw := g.row.Config.HNSW
-	b, err := hnswlib.NewBuilder(hnswlib.BuildOptions{
-		Space: g.space, Dimension: g.dimension, M: orElse(hnsw.M, defaultM), EfConstruction: orElse(hnsw.EFConstruction, defaultConstruction),
-		Workers: runtime.GOMAXPROCS(0), Seed: 1,
-		Progress: func(done, total int) { run.report.Progress(int64(done), int64(total), "vectors") },
-	}, g.have())
-	if err != nil {
-		return err
-	}
-	labels := make(map[string]uint64, g.have())
-	next := uint64(0)
-	err = g.each(ctx, pt.p, func(id string, v []float32) error {
-		next++
-		labels[id] = next
-		return b.Add(next, v)
-	})
-	if err != nil {
-		return err
-	}
-	graph, err := b.Build(ctx)
-	if err != nil {
-		return err
-	}
-	if err := run.at("write index"); err != nil {
-		return err
-	}
-	if err := graph.Write(ctx, dir); err != nil {
-		return err
-	}
-	if err := run.at("write names"); err != nil {
-		return err
-	}
-	if err := writeNames(filepath.Join(dir, hnswlib.PickleFile), labels, next); err != nil {
-		return err
-	}
-	return errors.Join(syncDir(dir), sameOwners(dir, pt.dir))
-}
-
-func writeNames(path string, labels map[string]uint64, total uint64) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	b := bufio.NewWriterSize(f, 256<<10)
-	err = pickle.Encode(b, labels, total)
-	if err == nil {
-		err = b.Flush()
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
-}
-
-// swap puts a directory in the place of another one, which then is where the
-// first one was.
-func swap(fresh, live string, at func(string) error) error {
-	defer syncDir(filepath.Dir(live))
-	if _, err := os.Lstat(live); errors.Is(err, fs.ErrNotExist) {
-		return errors.Join(os.Rename(fresh, live), syncDir(filepath.Dir(live)))
-	}
-	done, err := exchange(fresh, live)
-	if err != nil || done {
-		return errors.Join(err, syncDir(filepath.Dir(live)))
-	}
-	// For a moment there is no index: Chroma would make an empty one and replay
-	// the queue into it, and loses nothing that is not in ours.
-	old := fresh + ".old"
-	if err := os.Rename(live, old); err != nil {
-		return err
-	}
-	if err := at("between renames"); err != nil {
-		return err
-	}
-	if err := os.Rename(fresh, live); err != nil {
-		return errors.Join(err, os.Rename(old, live))
-	}
-	return syncDir(filepath.Dir(live))
 }
 
 // requeue puts vectors back into the queue, and the old index away.

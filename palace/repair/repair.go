@@ -165,7 +165,9 @@ func (r *Repair) treatment(m Mode) treatment {
 	case SeqIDBlob:
 		return &blobs{}
 	case Index:
-		return &reindex{all: r.o.Mode == Index}
+		return &reindex{mode: m, all: r.o.Mode == Index}
+	case IndexMetadata:
+		return &reindex{mode: m}
 	case FTS:
 		return &fulltext{}
 	case Orphans:
