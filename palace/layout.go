@@ -28,6 +28,9 @@ type Layout struct {
 	EmbeddersErr error
 	// CorruptIDs is the list that "mempalace repair scan" left, if any.
 	CorruptIDs *File
+	// Unfinished are directories in which a repair of Castellan's was building
+	// when it was cut short.
+	Unfinished []string
 	// Others counts entries of the directory that none of this describes.
 	Others int
 }
@@ -86,6 +89,10 @@ var (
 	segmentName    = regexp.MustCompile(`^` + uuidPattern + `$`)
 	quarantineName = regexp.MustCompile(`^(` + uuidPattern + `)\.(drift|corrupt)-(.*)$`)
 )
+
+// RepairDir begins the name of the directory in which a repair builds. Neither
+// MemPalace nor Chroma look into one whose name begins with a dot.
+const RepairDir = ".castellan-repair-"
 
 // stampLayouts are the two ways in which MemPalace writes local time in names.
 var stampLayouts = []string{"20060102-150405", "20060102_150405"}

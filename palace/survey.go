@@ -82,6 +82,10 @@ func (s *Site) sort(e os.DirEntry) {
 			l.Segments = append(l.Segments, Segment{File: file, ID: name})
 			return
 		}
+		if strings.HasPrefix(name, RepairDir) {
+			l.Unfinished = append(l.Unfinished, file.Path)
+			return
+		}
 		if m := quarantineName.FindStringSubmatch(name); m != nil {
 			l.Quarantined = append(l.Quarantined, Quarantined{File: file, Segment: m[1], Reason: m[2], At: stampIn(m[3])})
 			return

@@ -23,6 +23,14 @@ const pileFrom = 5
 func layoutFindings(ctx context.Context, s *palace.Site, f *chroma.Facts, depth Depth, now time.Time) []Finding {
 	out := quarantineFindings(ctx, s, f, depth, now)
 	out = append(out, orphanFindings(ctx, s, f, depth)...)
+	for _, path := range s.Layout.Unfinished {
+		out = append(out, Finding{
+			Code: RebuildUnfinished, Severity: Warning, Subject: path,
+			Cause:    "a repair of Castellan was cut short; the palace is safe to open as it is",
+			Evidence: map[string]any{"path": path},
+			Remedy:   &Remedy{Action: "castellan repair, or castellan undo", Reason: "the first goes on from there, behind the copy that was taken; the other takes it back"},
+		})
+	}
 	var bytes int64
 	var paths []string
 	for _, b := range s.Layout.Backups {

@@ -9,11 +9,13 @@ import (
 	"syscall"
 	"testing"
 
+	"castellan/palace"
 	"castellan/palace/action"
 	"castellan/palace/action/undo"
 	"castellan/palace/backend"
 	"castellan/palace/change"
 	"castellan/palace/chroma"
+	"castellan/palace/health"
 	"castellan/palace/hnswlib"
 	"castellan/palace/specimen"
 
@@ -98,7 +100,7 @@ func TestAKillAtAnyStepLosesNothingAndTheNextRunFinishes(t *testing.T) {
 			t.Parallel()
 			first := small(t, threshold)
 			before := first.contents()
-			for n := 1; ; n++ {
+			for n := 1; ; n += stride {
 				s := &stage{t: t, home: t.TempDir()}
 				s.dir = filepath.Join(s.home, "p")
 				must(t, os.CopyFS(s.dir, os.DirFS(first.dir)))
@@ -112,10 +114,59 @@ func TestAKillAtAnyStepLosesNothingAndTheNextRunFinishes(t *testing.T) {
 				}
 				what := fmt.Sprintf("killed before step %d (%s)", n, step)
 				s.safe(what, before)
+				s.tellsOfIt(what)
 				s.do(s.repair(""))
 				s.wantClean()
 				wantSame(t, what+", finished", before, s.contents())
 				s.wantNothingLeft(what)
+			}
+		})
+	}
+}
+
+// tellsOfIt wants the doctor to name a repair that was cut short as soon as it
+// may have changed something.
+func (s *stage) tellsOfIt(what string) {
+	s.t.Helper()
+	list, err := Unfinished(filepath.Join(s.home, "state"))
+	must(s.t, err)
+	work, err := filepath.Glob(filepath.Join(s.dir, palace.RepairDir+"*"))
+	must(s.t, err)
+	told := false
+	for _, f := range s.report().Findings {
+		told = told || f.Code == health.RebuildUnfinished
+	}
+	if told != (len(work) > 0) || len(work) > 0 && len(list) == 0 {
+		s.t.Errorf("%s: the doctor tells of it: %v, journals %v, directories %v", what, told, list, work)
+	}
+}
+
+// The modes that change rows only are killed at every step too.
+func TestAKillOfAnyModeIsFinishedByTheNextRun(t *testing.T) {
+	t.Parallel()
+	for name, mode := range map[string]Mode{"fts-missing": FTS, "segment-orphan": Orphans, "seq-id-blob": SeqIDBlob, "seq-id-poisoned": MaxSeqID, "quarantine-piled-up": Orphans} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			first := sick(t, name)
+			before := first.contents()
+			for n := 1; ; n += stride {
+				s := &stage{t: t, home: t.TempDir()}
+				s.dir = filepath.Join(s.home, "p")
+				must(t, os.CopyFS(s.dir, os.DirFS(first.dir)))
+				step, killed := peer{Home: s.home, Dir: s.dir, Mode: mode, KillAt: n}.run(t)
+				what := fmt.Sprintf("killed before step %d (%s)", n, step)
+				wantSame(t, what, before, s.contents())
+				if killed {
+					s.do(s.repair(mode))
+					wantSame(t, what+", finished", before, s.contents())
+				} else if n < 8 {
+					t.Errorf("only %d steps", n)
+				}
+				s.wantClean()
+				s.wantNothingLeft(what)
+				if !killed {
+					return
+				}
 			}
 		})
 	}
@@ -140,7 +191,7 @@ func TestAFullDiskLeavesThePalaceAsItWasOrToBeFinished(t *testing.T) {
 	t.Parallel()
 	first := small(t, 100)
 	before := first.contents()
-	for n := 1; ; n++ {
+	for n := 1; ; n += stride {
 		s := &stage{t: t, home: t.TempDir()}
 		s.dir = filepath.Join(s.home, "p")
 		must(t, os.CopyFS(s.dir, os.DirFS(first.dir)))

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"castellan/palace"
 	"castellan/palace/chroma"
 )
 
@@ -122,7 +123,7 @@ func (r *Repair) moveBack(aside string, at func(string) error) error {
 
 // clear removes the directory in which an unfinished repair built.
 func (r *Repair) clear(j *journal) error {
-	if filepath.Dir(j.Work) != r.dir || !strings.HasPrefix(filepath.Base(j.Work), workPrefix) {
+	if filepath.Dir(j.Work) != r.dir || !strings.HasPrefix(filepath.Base(j.Work), palace.RepairDir) {
 		return nil // not ours
 	}
 	return os.RemoveAll(j.Work)

@@ -132,7 +132,7 @@ func TestAPalaceThatOthersHaveOpenIsLeftAlone(t *testing.T) {
 		t.Errorf("%q names nobody", r.Reason)
 	}
 	// Whoever comes while it runs stops it at the next step that matters.
-	for n := 2; ; n++ {
+	for n := 2; ; n += stride {
 		s := &stage{t: t, home: t.TempDir()}
 		s.dir = filepath.Join(s.home, "p")
 		must(t, os.CopyFS(s.dir, os.DirFS(first.dir)))

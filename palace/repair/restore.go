@@ -258,7 +258,7 @@ func (s *Restore) putAside(ctx context.Context, run *running) error {
 	r := s.r
 	stamp := r.o.Now().Format(stampForm)
 	run.j = &journal{Version: journalVersion, ID: stamp, Palace: r.dir, Started: r.o.Now().UTC(), Modes: []Mode{restoreMode},
-		Backup: run.report.Plan().Backup, Work: filepath.Join(r.dir, workPrefix+stamp)}
+		Backup: run.report.Plan().Backup, Work: filepath.Join(r.dir, palace.RepairDir+stamp)}
 	run.work, run.result.Backup = run.j.Work, run.j.Backup
 	if err := os.Mkdir(run.j.Backup, 0o700); err != nil {
 		return err

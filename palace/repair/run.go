@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"castellan/palace"
 	"castellan/palace/action"
 	"castellan/palace/action/undo"
 	"castellan/palace/chroma"
@@ -237,7 +238,7 @@ func (run *running) begin(ctx context.Context, pt *patient, modes []Mode, old *j
 		}
 		stamp := r.o.Now().Format(stampForm)
 		j = &journal{Version: journalVersion, ID: stamp, Palace: r.dir, Started: r.o.Now().UTC(), Modes: modes,
-			Backup: backup, Work: filepath.Join(r.dir, workPrefix+stamp)}
+			Backup: backup, Work: filepath.Join(r.dir, palace.RepairDir+stamp)}
 	}
 	j.Modes = merged(j.Modes, modes)
 	j.Done = slices.DeleteFunc(j.Done, func(m Mode) bool { return slices.Contains(modes, m) })
@@ -269,11 +270,6 @@ func (run *running) begin(ctx context.Context, pt *patient, modes []Mode, old *j
 	}
 	return sameOwner(run.work, r.dir)
 }
-
-// workPrefix begins the name of the directory in which indexes are built. It is
-// on the palace's own file system, and neither MemPalace nor Chroma look into
-// a directory whose name begins with a dot.
-const workPrefix = ".castellan-repair-"
 
 // kept is what an undo record says of a repair.
 type kept struct {

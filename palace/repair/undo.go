@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"castellan/palace"
 	"castellan/palace/action"
 	"castellan/palace/action/undo"
 	"castellan/palace/change"
@@ -159,7 +160,7 @@ func (Restorer) Run(ctx context.Context, t change.Target, s *undo.Store, e undo.
 	if err := report.Phase(action.Phase{N: 2, Of: 2, Name: "put the copy back"}); err != nil {
 		return action.Result{}, err
 	}
-	work := filepath.Join(u.r.dir, workPrefix+"undo-"+e.ID)
+	work := filepath.Join(u.r.dir, palace.RepairDir+"undo-"+e.ID)
 	if err := u.r.putBack(ctx, u.kept.Backup, work, u.r.at); err != nil {
 		return action.Result{}, err
 	}
