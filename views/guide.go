@@ -30,11 +30,6 @@ type job struct {
 	offers []offer
 }
 
-// doing is the make of an action that is there.
-func doing(a action.Action) func(context.Context) (action.Action, error) {
-	return func(context.Context) (action.Action, error) { return a, nil }
-}
-
 // offer is a further step: a command of the guide that is there when it makes
 // sense.
 type offer struct {

@@ -165,9 +165,7 @@ func (rowRestorer) Plan(ctx context.Context, t Target, s *undo.Store, e undo.Ent
 		return p, err
 	}
 	p.Steps = append(p.Steps, "put back "+inBatches(cmp.absent), "look that they are there as they were")
-	for _, name := range cmp.collections {
-		p.Touches = append(p.Touches, name)
-	}
+	p.Touches = append(p.Touches, cmp.collections...)
 	if cmp.same > 0 {
 		p.Leaves = append(p.Leaves, rows(cmp.same)+" of them that are there, as they were")
 	}

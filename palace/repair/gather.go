@@ -66,17 +66,6 @@ type gathered struct {
 
 func (g *gathered) have() int { return len(g.places) - g.by[nowhere] }
 
-// missing are ids whose vector exists nowhere.
-func (g *gathered) missing() []string {
-	var ids []string
-	for _, p := range g.places {
-		if p.src == nowhere {
-			ids = append(ids, p.id)
-		}
-	}
-	return ids
-}
-
 // gather finds the vector of every stored drawer of a collection.
 func (pt *patient) gather(ctx context.Context, c chroma.CollectionFacts) (*gathered, error) {
 	g := &gathered{row: c.Row, replayed: map[string]int64{}}
