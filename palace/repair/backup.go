@@ -118,11 +118,7 @@ func (r *Repair) takeBackup(ctx context.Context, pt *patient, to, reason string,
 	if err := r.at("describe backup"); err != nil {
 		return nil, err
 	}
-	raw, err := json.MarshalIndent(m, "", "  ")
-	if err != nil {
-		return nil, err
-	}
-	if err := replaceFile(filepath.Join(to, backupManifest), raw); err != nil {
+	if err := describe(to, m); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(sameOwners(to, r.dir), syncDir(filepath.Dir(to))); err != nil {
@@ -208,6 +204,15 @@ func verifyBackup(ctx context.Context, dir string, m *manifest) error {
 		return bad("it does not hold the rows of the palace: %v and %v", got, m.Print)
 	}
 	return nil
+}
+
+// describe makes a directory a backup.
+func describe(dir string, m *manifest) error {
+	raw, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	return replaceFile(filepath.Join(dir, backupManifest), raw)
 }
 
 // readManifest reads the description of a backup.

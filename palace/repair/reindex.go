@@ -72,6 +72,9 @@ func (x *reindex) prepare(ctx context.Context, pt *patient) (work, error) {
 			return w, refuse(NoVectors, c.Row.Name, "put a backup back (castellan backups list), or file the sources again with mempalace mine",
 				"none of its %d drawers has a vector left, in the index, the queue, or a copy", len(g.places))
 		}
+		if codes[c.Row.Name] == maybeRows && len(g.mends) == 0 && !x.all {
+			continue
+		}
 		if x.mode == IndexMetadata && g.borrowed == 0 {
 			w.lost += g.by[nowhere]
 			w.notes = append(w.notes, fmt.Sprintf("whose the vectors in %s are cannot be told: no copy of its names is left", g.live))
@@ -128,6 +131,7 @@ func (x *reindex) describe(w *work, pt *patient, g *gathered) {
 // What findings say of a collection.
 const (
 	onlyMissing = 1 << iota
+	maybeRows   // a row of the queue, whosever it is
 	otherwise
 )
 
@@ -144,8 +148,8 @@ func (pt *patient) sick(ctx context.Context, mode Mode) map[string]int {
 			found[f.Subject] |= onlyMissing
 		case health.QueueRowBad:
 			for _, c := range pt.facts.Collections {
-				if pt.stumbles(c) {
-					found[c.Row.Name] |= otherwise
+				if c.Row.Dimension != nil {
+					found[c.Row.Name] |= maybeRows
 				}
 			}
 		case health.QuarantineHoldsMore:
@@ -161,12 +165,6 @@ func (pt *patient) sick(ctx context.Context, mode Mode) map[string]int {
 		}
 	}
 	return found
-}
-
-// stumbles reports that a row of the queue that Chroma cannot read is this
-// collection's; where that is not known, it might be.
-func (pt *patient) stumbles(c chroma.CollectionFacts) bool {
-	return c.Row.Dimension != nil && pt.facts.Queue.FaultCount > 0
 }
 
 func (x *reindex) perform(ctx context.Context, pt *patient, run *running) error {

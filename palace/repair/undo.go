@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"castellan/locks"
 	"castellan/palace"
 	"castellan/palace/action"
 	"castellan/palace/action/undo"
@@ -18,7 +19,10 @@ import (
 )
 
 // Restorer puts back what a repair replaced; change.NewUndo takes it.
-type Restorer struct{}
+type Restorer struct {
+	// at is told of each step; tests stop there.
+	at func(step string) error
+}
 
 var _ change.Restorer = Restorer{}
 
@@ -37,7 +41,7 @@ type undoing struct {
 	after *print
 }
 
-func openUndo(ctx context.Context, t change.Target, s *undo.Store, e undo.Entry) (*undoing, error) {
+func (x Restorer) open(ctx context.Context, t change.Target, s *undo.Store, e undo.Entry) (*undoing, error) {
 	f, err := s.Open(e, keptFile)
 	if err != nil {
 		return nil, err
@@ -52,8 +56,14 @@ func openUndo(ctx context.Context, t change.Target, s *undo.Store, e undo.Entry)
 		site: t.Manager.Examine(ctx, t.Palace.Ref().Path), dir: t.Palace.Ref().Real,
 		at: func(string) error { return nil },
 	}
+	if x.at != nil {
+		u.r.at = x.at
+	}
 	if u.r.o.Now == nil {
 		u.r.o.Now = time.Now
+	}
+	if u.r.o.Observer == nil {
+		u.r.o.Observer = locks.NewObserver(locks.Options{SampleInterval: -1})
 	}
 	if u.m, err = readManifest(u.kept.Backup); err != nil {
 		return nil, refuse(BackupUnusable, u.kept.Backup, "look for another copy: castellan backups list", "the copy that was taken before the repair cannot be read: %v", err)
@@ -111,9 +121,9 @@ func (u *undoing) untouched(ctx context.Context) error {
 }
 
 // Plan says what would be put back.
-func (Restorer) Plan(ctx context.Context, t change.Target, s *undo.Store, e undo.Entry) (action.Plan, error) {
+func (x Restorer) Plan(ctx context.Context, t change.Target, s *undo.Store, e undo.Entry) (action.Plan, error) {
 	p := action.Plan{Title: "Undo the repair of " + t.Palace.Ref().Path, Risk: action.RiskReversible}
-	u, err := openUndo(ctx, t, s, e)
+	u, err := x.open(ctx, t, s, e)
 	if err != nil {
 		return p, err
 	}
@@ -137,7 +147,7 @@ func (Restorer) Plan(ctx context.Context, t change.Target, s *undo.Store, e undo
 			return p, nil
 		}
 	}
-	if v, err := t.Watch.Palace(ctx, u.r.target()); err != nil {
+	if v, err := u.r.o.Observer.Palace(ctx, u.r.target()); err != nil {
 		return p, err
 	} else if p.Refusal = u.r.inUse(v); p.Refusal != nil {
 		return p, nil
@@ -146,8 +156,8 @@ func (Restorer) Plan(ctx context.Context, t change.Target, s *undo.Store, e undo
 }
 
 // Run puts it back.
-func (Restorer) Run(ctx context.Context, t change.Target, s *undo.Store, e undo.Entry, report action.Reporter) (action.Result, error) {
-	u, err := openUndo(ctx, t, s, e)
+func (x Restorer) Run(ctx context.Context, t change.Target, s *undo.Store, e undo.Entry, report action.Reporter) (action.Result, error) {
+	u, err := x.open(ctx, t, s, e)
 	if err != nil {
 		return action.Result{}, err
 	}

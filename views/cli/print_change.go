@@ -33,6 +33,9 @@ func (a *app) planLines(p action.Plan) []string {
 	for i := range p.Holders {
 		add("Held by", a.holderWords(health.HolderDocument(&p.Holders[i])))
 	}
+	if p.BytesNeeded != nil && *p.BytesNeeded > 0 && p.BytesFree != nil {
+		add("Needs", fmt.Sprintf("%s on its disk; %s are free", humanize.IBytes(uint64(*p.BytesNeeded)), humanize.IBytes(uint64(max(*p.BytesFree, 0)))))
+	}
 	if p.Estimate >= time.Second {
 		add("Takes", "about "+p.Estimate.Round(time.Second).String())
 	}
