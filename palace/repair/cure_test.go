@@ -15,7 +15,8 @@ import (
 // call for, with no drawer fewer.
 func TestSickPalacesAreCleanAfterTheirRepair(t *testing.T) {
 	t.Parallel()
-	lost := []health.Code{health.VectorsMissing} // nowhere at all
+	waits := []health.Code{health.QueueUnapplied} // until Chroma opens it
+	lost := []health.Code{health.VectorsMissing}  // nowhere at all
 	for name, want := range map[string]struct {
 		mode  Mode   // to ask for; "" = what the findings call for
 		modes string // those of the plan
@@ -37,7 +38,12 @@ func TestSickPalacesAreCleanAfterTheirRepair(t *testing.T) {
 		"level0-zeroed":             {modes: "index", left: lost},
 		"label-without-id":          {modes: "index", left: lost},
 		"equal-counts-differ":       {modes: "index", left: lost},
-		"queue-row-bad-time":        {modes: "index", left: []health.Code{health.QueueUnapplied}},
+		"queue-row-bad-json":        {modes: "index", left: waits},
+		"queue-row-without-vector":  {modes: "index", left: waits},
+		"queue-row-short-vector":    {modes: "index", left: waits},
+		"queue-row-bad-operation":   {modes: "index", left: waits},
+		"queue-row-bad-encoding":    {modes: "index", left: waits},
+		"queue-row-bad-time":        {modes: "index", left: waits},
 		"seq-id-poisoned-vector":    {modes: "max-seq-id, index"},
 		"seq-id-poisoned-queued":    {modes: "max-seq-id, index", left: []health.Code{health.QueueUnapplied}},
 		"index-torn":                {modes: "index"},

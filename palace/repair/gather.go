@@ -114,7 +114,7 @@ func (pt *patient) gather(ctx context.Context, c chroma.CollectionFacts) (*gathe
 }
 
 const queueQuestion = `SELECT seq_id, operation, id, typeof(vector), length(vector), COALESCE(upper(encoding), ''), strftime('%s', created_at) IS NOT NULL,
-	metadata IS NULL OR (json_valid(metadata) AND json_type(metadata) = 'object') FROM embeddings_queue WHERE topic = ? ORDER BY seq_id`
+	metadata IS NULL OR CASE WHEN json_valid(metadata) THEN json_type(metadata) = 'object' ELSE 0 END FROM embeddings_queue WHERE topic = ? ORDER BY seq_id`
 
 // readRows goes through the queue as Chroma does when it loads a segment, once
 // above the index and once from nothing, and then through the stored drawers.

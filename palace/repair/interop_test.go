@@ -67,7 +67,8 @@ type got struct {
 func TestChromaOpensRepairedPalacesAndGoesOnWriting(t *testing.T) {
 	for _, name := range []string{
 		"links-empty", "header-short", "index-torn", "tombstones-many", "quarantined", "vector-seq-without-pickle", "closets-sick",
-		"queue-top-lost", "seq-id-poisoned", "seq-id-poisoned-queued", "seq-id-blob-max", "fts-missing", "fts-content-deleted", "level0-zeroed", "queue-row-bad-time",
+		"queue-top-lost", "seq-id-poisoned", "seq-id-poisoned-queued", "seq-id-blob-max", "fts-missing", "fts-content-deleted", "level0-zeroed", "pickle-truncated",
+		"queue-row-bad-time", "queue-row-bad-json", "queue-row-without-vector", "queue-row-short-vector", "queue-row-bad-operation", "queue-row-bad-encoding",
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := sick(t, name)

@@ -219,6 +219,9 @@ func (r *Repair) describe(ctx context.Context, p *action.Plan, pt *patient, mode
 		p.Steps = append(p.Steps, fmt.Sprintf("copy the database and %s to %s, and verify the copy", count(int64(len(dirs)), "index directory", "index directories"), p.Backup))
 		bytes += pt.databaseBytes() + allocated(dirs)
 	}
+	if r.o.Python != "" {
+		bytes += pt.databaseBytes() + allocated(pt.segmentDirs())
+	}
 	p.Steps = append(p.Steps, steps...)
 	if !r.o.BackupOnly {
 		p.Steps = append(p.Steps, "verify: the database and its full-text index, which drawers a search can reach, a sample of texts and vectors against the copy")

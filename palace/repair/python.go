@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"castellan/palace/action"
 	"castellan/palace/chroma"
 )
 
@@ -34,6 +35,25 @@ print(json.dumps(out))
 `
 
 const chromaPatience = 10 * time.Minute
+
+// pythonless refuses a Python without chromadb before anything is done: its
+// failing afterwards would look like a palace that cannot be opened.
+func (r *Repair) pythonless(ctx context.Context) *action.RefusedError {
+	if r.o.Python == "" {
+		return nil
+	}
+	bounded, stop := context.WithTimeout(ctx, chromaPatience)
+	defer stop()
+	cmd := exec.CommandContext(bounded, r.o.Python, "-c", "import chromadb")
+	cmd.WaitDelay = 5 * time.Second
+	var wrong tail
+	cmd.Stderr = &wrong
+	if err := cmd.Run(); err != nil {
+		return &action.RefusedError{Kind: NoChroma, Subject: r.o.Python, Reason: fmt.Sprintf("it cannot load chromadb (%v): %s", err, wrong.String()),
+			Next: "name a Python that has it with --python, or leave --verify-with-chroma out", Err: err}
+	}
+	return nil
+}
 
 // askChroma has Chroma itself open a copy of the repaired palace: opening
 // writes, and a crash must not have been in the palace.

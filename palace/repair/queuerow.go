@@ -50,6 +50,8 @@ func (q queued) judge(dimension int, position int64) (m *mend, id string, op chr
 		return aside("its vector has the wrong length")
 	case op != chroma.OpDelete && !vector && op != chroma.OpUpdate:
 		return aside("it has no vector")
+	case op != chroma.OpDelete && vector && encoding != "" && encoding != "FLOAT32":
+		return aside("its vector is of numbers that Chroma does not know")
 	case !truth(q.metadata) && !applied:
 		return aside("its metadata cannot be read")
 	}
@@ -57,7 +59,7 @@ func (q queued) judge(dimension int, position int64) (m *mend, id string, op chr
 	if !truth(q.metadata) {
 		m.add("its metadata cannot be read, and is in the drawer", contentOnly)
 	}
-	if op != chroma.OpDelete && vector && encoding != "FLOAT32" {
+	if op != chroma.OpDelete && vector && encoding == "" {
 		m.add("its encoding is not given", "encoding = 'FLOAT32'")
 	}
 	if !truth(q.visible) {

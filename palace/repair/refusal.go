@@ -30,6 +30,7 @@ const (
 	BackupExists       = "backup-exists" // its name was taken meanwhile
 	WrittenSince       = "written-since" // undoing would lose writes
 	BackupUnusable     = "backup-unusable"
+	NoChroma           = "no-chroma"    // the Python that was named has no chromadb
 	NotVerified        = "not-verified" // what was done cannot be seen to be right
 )
 

@@ -12,6 +12,8 @@ import (
 	"castellan/palace"
 	"castellan/palace/action"
 	"castellan/palace/specimen"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestAPlanTouchesNothing(t *testing.T) {
@@ -189,5 +191,22 @@ func refusedWith(t *testing.T, end action.Snapshot, kind string) {
 	refusal, ok := err.(*action.RefusedError)
 	if !ok || refusal.Kind != kind {
 		t.Errorf("%T %v, want %s", end.Err, end.Err, kind)
+	}
+}
+
+func TestAPythonWithoutChromaIsToldBeforeAnythingIsDone(t *testing.T) {
+	t.Parallel()
+	s := small(t, 100)
+	before, files := s.contents(), s.indexes()
+	self, err := os.Executable() // knows no chromadb: it fails on -c
+	must(t, err)
+	a := s.repair("", func(o *Options) { o.Python = self })
+	refusedWith(t, s.run(a, planned(t, a)), NoChroma)
+	wantSame(t, "refused", before, s.contents())
+	if d := cmp.Diff(files, s.indexes()); d != "" {
+		t.Error(d)
+	}
+	if list, err := Backups(t.Context(), s.dir, false); err != nil || len(list) > 0 {
+		t.Errorf("%v, %v", list, err)
 	}
 }

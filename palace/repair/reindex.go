@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"castellan/palace/action"
 	"castellan/palace/chroma"
 	"castellan/palace/health"
 	"castellan/palace/hnswlib"
@@ -169,6 +170,13 @@ func (pt *patient) sick(ctx context.Context, mode Mode) map[string]int {
 
 func (x *reindex) perform(ctx context.Context, pt *patient, run *running) error {
 	for _, g := range x.list {
+		for _, m := range g.mends {
+			what := "is made readable"
+			if m.aside {
+				what = "is emptied; the copy has what it says"
+			}
+			run.report.Log(action.LevelWarn, fmt.Sprintf("%s: row %d of the queue %s: %s", g.row.Name, m.seq, what, m.why))
+		}
 		var err error
 		if g.throughQueue() {
 			err = x.requeue(ctx, pt, g, run)

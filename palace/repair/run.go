@@ -135,6 +135,9 @@ func (run *running) do(ctx context.Context) error {
 	if refused := r.unfit(); refused != nil {
 		return refused
 	}
+	if refused := r.pythonless(ctx); refused != nil {
+		return refused
+	}
 	old, err := readJournal(r.o.StateDir, r.key())
 	if err != nil {
 		return err
