@@ -1,5 +1,6 @@
 // Package simd holds the few loops in which nearly all the time of a search
-// goes: dot products and squared distances of float32 vectors.
+// and of an embedding model goes: dot products and squared distances of float32
+// vectors, matrix products, softmax and GELU.
 //
 // Each kernel is hand-written assembly with a plain Go twin. Both are tested
 // against each other, and the machine chooses once, when the program starts:

@@ -2,9 +2,9 @@ package simd
 
 import "unsafe"
 
-// kernel is one implementation of every loop. A new loop (a matrix product, a
-// softmax) is a new field here and one function for each architecture; where
-// an architecture has none, the plain twin stands in.
+// kernel is one implementation of every loop. A new loop is a new field here
+// and one function for each architecture; where an architecture has none, the
+// plain twin stands in.
 //
 // The functions take bare pointers: a, b are read for n elements and nothing
 // is read behind them, at any alignment; n may be 0.
@@ -15,9 +15,16 @@ type kernel struct {
 	// dots writes the dot product of q with each of the rows of n floats that
 	// stand one behind the other at r; bit for bit what dot answers.
 	dots func(dst, q, r *float32, n, rows int)
+	// tile adds to TileRows rows of TileCols floats at c the product of as many
+	// rows of k floats at a with a panel of k rows. The strides count floats.
+	tile func(c *float32, cstride int, a *float32, astride int, b *float32, k int)
+	// softmax and gelu work in place on n floats, a positive multiple of
+	// curveBlock. The scale is to the base 2.
+	softmax func(x *float32, n int, scale float32)
+	gelu    func(x *float32, n int)
 }
 
-var plain = kernel{name: "plain Go", dot: dotPlain, l2: l2Plain, dots: dotsPlain}
+var plain = kernel{"plain Go", dotPlain, l2Plain, dotsPlain, tilePlain, softmaxPlain, geluPlain}
 
 // active is the kernel that runs; set once, before anything can search, and
 // after that only by tests of this package.

@@ -16,8 +16,8 @@ func detect() features {
 // kernels lists the best first.
 func kernels() []candidate {
 	return []candidate{
-		{kernel{"AVX-512", dotAVX512, l2AVX512, dotsAVX512}, func(f features) bool { return f.avx512 }},
-		{kernel{"AVX2", dotAVX2, l2AVX2, dotsAVX2}, func(f features) bool { return f.avx2 }},
+		{kernel{"AVX-512", dotAVX512, l2AVX512, dotsAVX512, tileAVX512, softmaxAVX512, geluAVX512}, func(f features) bool { return f.avx512 }},
+		{kernel{"AVX2", dotAVX2, l2AVX2, dotsAVX2, tileAVX2, softmaxAVX2, geluAVX2}, func(f features) bool { return f.avx2 }},
 	}
 }
 
@@ -38,3 +38,25 @@ func l2AVX2(a, b *float32, n int) float32
 
 //go:noescape
 func dotsAVX2(dst, q, r *float32, n, rows int)
+
+//go:noescape
+func tileAVX512(c *float32, cstride int, a *float32, astride int, b *float32, k int)
+
+//go:noescape
+func quarterAVX2(c *float32, cstride int, a *float32, astride int, b *float32, k int)
+
+func tileAVX2(c *float32, cstride int, a *float32, astride int, b *float32, k int) {
+	tileOfQuarters(quarterAVX2, c, cstride, a, astride, b, k)
+}
+
+//go:noescape
+func softmaxAVX512(x *float32, n int, scale float32)
+
+//go:noescape
+func geluAVX512(x *float32, n int)
+
+//go:noescape
+func softmaxAVX2(x *float32, n int, scale float32)
+
+//go:noescape
+func geluAVX2(x *float32, n int)

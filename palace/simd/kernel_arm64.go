@@ -7,7 +7,7 @@ func detect() features { return features{neon: true} }
 
 func kernels() []candidate {
 	return []candidate{
-		{kernel{"NEON", dotNEON, l2NEON, dotsNEON}, func(f features) bool { return f.neon }},
+		{kernel{"NEON", dotNEON, l2NEON, dotsNEON, tileNEON, softmaxNEON, geluNEON}, func(f features) bool { return f.neon }},
 	}
 }
 
@@ -19,3 +19,16 @@ func l2NEON(a, b *float32, n int) float32
 
 //go:noescape
 func dotsNEON(dst, q, r *float32, n, rows int)
+
+//go:noescape
+func quarterNEON(c *float32, cstride int, a *float32, astride int, b *float32, k int)
+
+func tileNEON(c *float32, cstride int, a *float32, astride int, b *float32, k int) {
+	tileOfQuarters(quarterNEON, c, cstride, a, astride, b, k)
+}
+
+//go:noescape
+func softmaxNEON(x *float32, n int, scale float32)
+
+//go:noescape
+func geluNEON(x *float32, n int)

@@ -1,0 +1,116 @@
+#include "textflag.h"
+
+// Softmax and GELU with AVX2 and FMA, 8 floats a turn. CONST(i) is a constant
+// of curveTable, which holds each eight times.
+//   SI  the row, moving forward; CX floats left
+
+#define CONST(I) ·curveTable+(32*I)(SB)
+
+// func softmaxAVX2(x *float32, n int, scale float32)
+//   Y0  the largest of the row; Y1 the scale; Y2 the sum, then 1 over it
+TEXT ·softmaxAVX2(SB), NOSPLIT, $0-20
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+	VMOVUPS (SI), Y0
+
+most:
+	VMAXPS (SI), Y0, Y0
+	ADDQ $32, SI
+	SUBQ $8, CX
+	JNZ most
+	VEXTRACTF128 $1, Y0, X3
+	VMAXPS X3, X0, X0
+	VPERMILPS $0x4E, X0, X3
+	VMAXPS X3, X0, X0
+	VPERMILPS $0xB1, X0, X3
+	VMAXPS X3, X0, X0
+	VBROADCASTSS X0, Y0
+	VBROADCASTSS scale+16(FP), Y1
+	VXORPS Y2, Y2, Y2
+	VMOVUPS CONST(0), Y8
+	VMOVUPS CONST(1), Y9
+	VMOVUPS CONST(2), Y10
+	VMOVUPS CONST(3), Y11
+	VMOVUPS CONST(4), Y12
+	VMOVUPS CONST(5), Y13
+	VMOVUPS CONST(6), Y14
+	VMOVUPS CONST(7), Y15
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+
+power:
+	VMOVUPS (SI), Y3
+	VSUBPS Y0, Y3, Y3
+	VMULPS Y1, Y3, Y3
+	VMAXPS Y8, Y3, Y3
+	VROUNDPS $8, Y3, Y4  // to the nearest whole number
+	VSUBPS Y4, Y3, Y3
+	VMOVAPS Y9, Y5
+	VFMADD213PS Y10, Y3, Y5
+	VFMADD213PS Y11, Y3, Y5
+	VFMADD213PS Y12, Y3, Y5
+	VFMADD213PS Y13, Y3, Y5
+	VFMADD213PS Y14, Y3, Y5
+	VFMADD213PS Y15, Y3, Y5
+	VCVTPS2DQ Y4, Y4     // times 2 to that number: added to the exponent of 1
+	VPSLLD $23, Y4, Y4
+	VPADDD Y15, Y4, Y4
+	VMULPS Y4, Y5, Y5
+	VADDPS Y5, Y2, Y2
+	VMOVUPS Y5, (SI)
+	ADDQ $32, SI
+	SUBQ $8, CX
+	JNZ power
+	VEXTRACTF128 $1, Y2, X3
+	VADDPS X3, X2, X2
+	VHADDPS X2, X2, X2
+	VHADDPS X2, X2, X2
+	VMOVAPS X15, X3
+	VDIVSS X2, X3, X2
+	VBROADCASTSS X2, Y2
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+
+share:
+	VMULPS (SI), Y2, Y3
+	VMOVUPS Y3, (SI)
+	ADDQ $32, SI
+	SUBQ $8, CX
+	JNZ share
+	VZEROUPPER
+	RET
+
+// func geluAVX2(x *float32, n int)
+//   Y0 x, Y1 x within the ends, Y2 its square, Y3 P, Y4 Q
+TEXT ·geluAVX2(SB), NOSPLIT, $0-16
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+
+curve:
+	VMOVUPS (SI), Y0
+	VMAXPS CONST(8), Y0, Y1
+	VMINPS CONST(9), Y1, Y1
+	VMULPS Y1, Y1, Y2
+	VMOVUPS CONST(10), Y3
+	VMOVUPS CONST(16), Y4
+	VFMADD213PS CONST(11), Y2, Y3
+	VFMADD213PS CONST(17), Y2, Y4
+	VFMADD213PS CONST(12), Y2, Y3
+	VFMADD213PS CONST(18), Y2, Y4
+	VFMADD213PS CONST(13), Y2, Y3
+	VFMADD213PS CONST(19), Y2, Y4
+	VFMADD213PS CONST(14), Y2, Y3
+	VFMADD213PS CONST(20), Y2, Y4
+	VFMADD213PS CONST(15), Y2, Y3
+	VFMADD213PS CONST(7), Y2, Y4
+	VMULPS Y1, Y3, Y3
+	VDIVPS Y4, Y3, Y3
+	VADDPS CONST(7), Y3, Y3
+	VMULPS CONST(21), Y0, Y0
+	VMULPS Y3, Y0, Y0
+	VMOVUPS Y0, (SI)
+	ADDQ $32, SI
+	SUBQ $8, CX
+	JNZ curve
+	VZEROUPPER
+	RET

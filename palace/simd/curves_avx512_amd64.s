@@ -1,0 +1,134 @@
+#include "textflag.h"
+
+// Softmax and GELU with AVX-512, 16 floats a turn. CONST(i) is a constant of
+// curveTable, read once and spread over the lanes.
+//   SI  the row, moving forward; CX floats left
+
+#define CONST(I, Z) VBROADCASTSS ·curveTable+(32*I)(SB), Z
+
+// func softmaxAVX512(x *float32, n int, scale float32)
+//   Z0  the largest of the row; Z1 the scale; Z2 the sum, then 1 over it
+//   Z8-Z15  constants 0 to 7
+TEXT ·softmaxAVX512(SB), NOSPLIT, $0-20
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+	VMOVUPS (SI), Z0
+
+most:
+	VMAXPS (SI), Z0, Z0
+	ADDQ $64, SI
+	SUBQ $16, CX
+	JNZ most
+	VEXTRACTF64X4 $1, Z0, Y3
+	VMAXPS Y3, Y0, Y0
+	VEXTRACTF128 $1, Y0, X3
+	VMAXPS X3, X0, X0
+	VPERMILPS $0x4E, X0, X3
+	VMAXPS X3, X0, X0
+	VPERMILPS $0xB1, X0, X3
+	VMAXPS X3, X0, X0
+	VBROADCASTSS X0, Z0
+	VBROADCASTSS scale+16(FP), Z1
+	VPXORQ Z2, Z2, Z2
+	CONST(0, Z8)
+	CONST(1, Z9)
+	CONST(2, Z10)
+	CONST(3, Z11)
+	CONST(4, Z12)
+	CONST(5, Z13)
+	CONST(6, Z14)
+	CONST(7, Z15)
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+
+power:
+	VMOVUPS (SI), Z3
+	VSUBPS Z0, Z3, Z3
+	VMULPS Z1, Z3, Z3
+	VMAXPS Z8, Z3, Z3
+	VRNDSCALEPS $8, Z3, Z4  // to the nearest whole number
+	VSUBPS Z4, Z3, Z3
+	VMOVAPS Z9, Z5
+	VFMADD213PS Z10, Z3, Z5
+	VFMADD213PS Z11, Z3, Z5
+	VFMADD213PS Z12, Z3, Z5
+	VFMADD213PS Z13, Z3, Z5
+	VFMADD213PS Z14, Z3, Z5
+	VFMADD213PS Z15, Z3, Z5
+	VSCALEFPS Z4, Z5, Z5    // times 2 to that number
+	VADDPS Z5, Z2, Z2
+	VMOVUPS Z5, (SI)
+	ADDQ $64, SI
+	SUBQ $16, CX
+	JNZ power
+	VEXTRACTF64X4 $1, Z2, Y3
+	VADDPS Y3, Y2, Y2
+	VEXTRACTF128 $1, Y2, X3
+	VADDPS X3, X2, X2
+	VHADDPS X2, X2, X2
+	VHADDPS X2, X2, X2
+	VMOVAPS X15, X3
+	VDIVSS X2, X3, X2
+	VBROADCASTSS X2, Z2
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+
+share:
+	VMULPS (SI), Z2, Z3
+	VMOVUPS Z3, (SI)
+	ADDQ $64, SI
+	SUBQ $16, CX
+	JNZ share
+	VZEROUPPER
+	RET
+
+// func geluAVX512(x *float32, n int)
+//   Z0 x, Z1 x within the ends, Z2 its square, Z3 P, Z4 Q
+//   Z16-Z29  constants 8 to 21; Z30 1
+TEXT ·geluAVX512(SB), NOSPLIT, $0-16
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+	CONST(8, Z16)
+	CONST(9, Z17)
+	CONST(10, Z18)
+	CONST(11, Z19)
+	CONST(12, Z20)
+	CONST(13, Z21)
+	CONST(14, Z22)
+	CONST(15, Z23)
+	CONST(16, Z24)
+	CONST(17, Z25)
+	CONST(18, Z26)
+	CONST(19, Z27)
+	CONST(20, Z28)
+	CONST(21, Z29)
+	CONST(7, Z30)
+
+curve:
+	VMOVUPS (SI), Z0
+	VMAXPS Z16, Z0, Z1
+	VMINPS Z17, Z1, Z1
+	VMULPS Z1, Z1, Z2
+	VMOVAPS Z18, Z3
+	VMOVAPS Z24, Z4
+	VFMADD213PS Z19, Z2, Z3
+	VFMADD213PS Z25, Z2, Z4
+	VFMADD213PS Z20, Z2, Z3
+	VFMADD213PS Z26, Z2, Z4
+	VFMADD213PS Z21, Z2, Z3
+	VFMADD213PS Z27, Z2, Z4
+	VFMADD213PS Z22, Z2, Z3
+	VFMADD213PS Z28, Z2, Z4
+	VFMADD213PS Z23, Z2, Z3
+	VFMADD213PS Z30, Z2, Z4
+	VMULPS Z1, Z3, Z3
+	VDIVPS Z4, Z3, Z3
+	VADDPS Z30, Z3, Z3
+	VMULPS Z29, Z0, Z0
+	VMULPS Z3, Z0, Z0
+	VMOVUPS Z0, (SI)
+	ADDQ $64, SI
+	SUBQ $16, CX
+	JNZ curve
+	VZEROUPPER
+	RET
