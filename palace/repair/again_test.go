@@ -145,3 +145,19 @@ func TestOtherJournalsAreRepairedAndUndone(t *testing.T) {
 		})
 	}
 }
+
+func TestAnIndexThatWasMissingIsMissingAgain(t *testing.T) {
+	t.Parallel()
+	s := sick(t, "index-missing")
+	if files := s.indexes(); len(files) > 0 {
+		t.Fatalf("there is one: %v", files)
+	}
+	s.do(s.repair(""))
+	if len(s.indexes()) == 0 {
+		t.Fatal("none was built")
+	}
+	s.do(s.undoAction())
+	if files := s.indexes(); len(files) > 0 {
+		t.Errorf("left: %v", files)
+	}
+}

@@ -2,6 +2,7 @@ package repair
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"castellan/palace/backend"
 	"castellan/palace/chroma"
 	"castellan/palace/health"
+	"castellan/palace/hnswlib"
 )
 
 // Plan looks at everything and says what would be done. It touches nothing.
@@ -326,7 +328,10 @@ func unseen(v locks.PalaceView) string {
 func (pt *patient) segmentDirs() []string {
 	var list []string
 	for _, c := range pt.facts.Collections {
-		if x := c.Index; x.Dir != "" && x.FilesErr == nil {
+		// One that is missing is noted in the copy, so that it is missing again
+		// when the copy is put back.
+		var gone *hnswlib.MissingError
+		if x := c.Index; x.Dir != "" && (x.FilesErr == nil || errors.As(x.FilesErr, &gone)) {
 			list = append(list, x.Dir)
 		}
 	}

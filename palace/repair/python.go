@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -70,6 +71,9 @@ func (run *running) askChroma(ctx context.Context, pt *patient) error {
 		return err
 	}
 	for _, from := range pt.segmentDirs() {
+		if _, err := os.Lstat(from); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
 		if _, err := copyDir(ctx, from, filepath.Join(dir, filepath.Base(from))); err != nil {
 			return err
 		}
