@@ -32,7 +32,7 @@ func TestAnUndoThatIsCutShortCanBeMadeAgain(t *testing.T) {
 			t.Parallel()
 			first := small(t, threshold)
 			files, rows := first.indexes(), first.contents()
-			for n := 1; ; n++ {
+			for n := 1; ; n += stride {
 				s := &stage{t: t, home: t.TempDir()}
 				s.dir = filepath.Join(s.home, "p")
 				must(t, os.CopyFS(s.dir, os.DirFS(first.dir)))
@@ -87,7 +87,7 @@ func TestARestoringThatIsCutShortCanBeMadeAgain(t *testing.T) {
 	first.backUp()
 	first.file("later")
 	later := first.contents()
-	for n := 1; ; n++ {
+	for n := 1; ; n += stride {
 		s := &stage{t: t, home: t.TempDir()}
 		s.dir = filepath.Join(s.home, "p")
 		must(t, os.CopyFS(s.home, os.DirFS(first.home)))

@@ -144,6 +144,9 @@ func (s *stage) tellsOfIt(what string) {
 // The modes that change rows only are killed at every step too.
 func TestAKillOfAnyModeIsFinishedByTheNextRun(t *testing.T) {
 	t.Parallel()
+	if underRace {
+		t.Skip("each of them is a process of its own")
+	}
 	for name, mode := range map[string]Mode{"fts-missing": FTS, "segment-orphan": Orphans, "seq-id-blob": SeqIDBlob, "seq-id-poisoned": MaxSeqID, "quarantine-piled-up": Orphans} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

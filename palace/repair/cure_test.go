@@ -3,6 +3,7 @@ package repair
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,6 +69,9 @@ func TestSickPalacesAreCleanAfterTheirRepair(t *testing.T) {
 		"fts-missing":               {modes: "fts"},
 		"segment-orphan":            {mode: Orphans, modes: "orphans"},
 	} {
+		if underRace && !slices.Contains([]string{"links-empty", "queue-row-bad-json", "seq-id-poisoned-queued", "segment-orphan"}, name) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := sick(t, name)

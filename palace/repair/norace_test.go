@@ -2,4 +2,7 @@
 
 package repair
 
-const stride = 1
+const (
+	underRace = false
+	stride    = 1
+)

@@ -186,6 +186,9 @@ func (r *Repair) describe(ctx context.Context, p *action.Plan, pt *patient, mode
 			return err
 		}
 		lost += w.lost
+		for _, n := range w.notes {
+			p.Reason += "; " + n
+		}
 		if w.none {
 			continue
 		}
@@ -196,9 +199,6 @@ func (r *Repair) describe(ctx context.Context, p *action.Plan, pt *patient, mode
 				touched[path] = true
 				p.Touches = append(p.Touches, path)
 			}
-		}
-		for _, n := range w.notes {
-			p.Reason += "; " + n
 		}
 		dirs = append(dirs, w.dirs...)
 		bytes, temp, p.Estimate = bytes+w.bytes, max(temp, w.temp), p.Estimate+w.estimate

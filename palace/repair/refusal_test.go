@@ -11,6 +11,7 @@ import (
 	"castellan/locks"
 	"castellan/palace"
 	"castellan/palace/action"
+	"castellan/palace/health"
 	"castellan/palace/specimen"
 
 	"github.com/google/go-cmp/cmp"
@@ -87,6 +88,9 @@ func TestWhatCannotBeRepairedIsRefusedWithAWayOut(t *testing.T) {
 		"stale-mtime":         {FTS, ""},
 		"dimensionality-none": {"", NothingToRepair},
 	} {
+		if underRace && want.kind != Mismatch {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := sick(t, name)
@@ -208,5 +212,29 @@ func TestAPythonWithoutChromaIsToldBeforeAnythingIsDone(t *testing.T) {
 	}
 	if list, err := Backups(t.Context(), s.dir, false); err != nil || len(list) > 0 {
 		t.Errorf("%v, %v", list, err)
+	}
+}
+
+func TestWithoutAnyVectorNothingIsBuilt(t *testing.T) {
+	t.Parallel()
+	s := sample(t, "empty")
+	must(t, specimen.Generate(t.Context(), s.dir, specimen.Spec{Rows: 40, Dimension: 64, SyncThreshold: 10, DocumentChars: 50}))
+	list, err := filepath.Glob(filepath.Join(s.dir, "*-*"))
+	must(t, err)
+	must(t, os.RemoveAll(list[0]))
+	p, err := s.repair(Index).Plan(t.Context())
+	must(t, err)
+	if p.Refusal == nil || p.Refusal.Kind != NoVectors {
+		// The queue keeps its top row, and with it a vector.
+		if p.Refusal != nil || !strings.Contains(p.Reason, "are nowhere") {
+			t.Errorf("%+v", p)
+		}
+	}
+	// What can be put right without a vector is.
+	s.do(s.repair(""))
+	for _, f := range s.report().Findings {
+		if f.Code == health.IndexIsLost {
+			t.Errorf("%s: %s", f.Code, f.Cause)
+		}
 	}
 }

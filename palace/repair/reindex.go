@@ -61,6 +61,7 @@ func (x *reindex) prepare(ctx context.Context, pt *patient) (work, error) {
 	sick := func(c chroma.CollectionFacts) bool { return codes[c.Row.Name] != 0 }
 	found := slices.ContainsFunc(pt.facts.Collections, sick)
 	x.list = nil
+	var none *action.RefusedError
 	for _, c := range pt.facts.Collections {
 		if c.Rows == nil || *c.Rows == 0 && !sick(c) || found && !sick(c) || !found && !x.all {
 			continue
@@ -70,8 +71,11 @@ func (x *reindex) prepare(ctx context.Context, pt *patient) (work, error) {
 			return w, err
 		}
 		if g.have() == 0 && len(g.places) > 0 {
-			return w, refuse(NoVectors, c.Row.Name, "put a backup back (castellan backups list), or file the sources again with mempalace mine",
+			none = refuse(NoVectors, c.Row.Name, "put a backup back (castellan backups list), or file the sources again with mempalace mine",
 				"none of its %d drawers has a vector left, in the index, the queue, or a copy", len(g.places))
+			w.lost += len(g.places)
+			w.notes = append(w.notes, c.Row.Name+": no vector is left of any drawer")
+			continue
 		}
 		if codes[c.Row.Name] == maybeRows && len(g.mends) == 0 && !x.all {
 			continue
@@ -88,7 +92,9 @@ func (x *reindex) prepare(ctx context.Context, pt *patient) (work, error) {
 		x.list = append(x.list, g)
 		x.describe(&w, pt, g)
 	}
-	w.none = len(x.list) == 0
+	if w.none = len(x.list) == 0; w.none && none != nil && x.all {
+		return w, none
+	}
 	return w, nil
 }
 

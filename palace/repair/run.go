@@ -126,7 +126,7 @@ func (run *running) explain(err error) error {
 	return fmt.Errorf("the repair is not finished, and the palace can be opened as it is: %w; repair again to finish it, or castellan undo; the copy is %s", err, run.j.Backup)
 }
 
-func (run *running) do(ctx context.Context) error {
+func (run *running) do(ctx context.Context) (err error) {
 	r := run.r
 	if err := run.phase("look again", true); err != nil {
 		return err
