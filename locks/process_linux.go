@@ -15,6 +15,7 @@ import (
 const (
 	ticksPerSecond = 100        // USER_HZ, the same on every Linux that Go runs on
 	kernelThread   = 0x00200000 // PF_KTHREAD in the flags of /proc/PID/stat
+	notYetExecuted = 0x00000040 // PF_FORKNOEXEC
 	maxArguments   = 64 << 10
 	maxAncestors   = 32
 )

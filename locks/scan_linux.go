@@ -192,9 +192,25 @@ func (s *scanner) descriptor(pid, at int, fd, text string) {
 		inside, beside := p.below(path)
 		wanted = wanted || inside || beside || p.names[base]
 	}
-	if wanted {
+	if wanted && !s.isOurFork(pid, at, fd, text) {
 		s.palaceFile(pid, at, fd, path, deleted)
 	}
+}
+
+// isOurFork reports a child that was forked by us and had not yet become
+// another program when its descriptor was read. For that moment it has all of
+// ours, which close when it does.
+func (s *scanner) isOurFork(pid, at int, fd, text string) bool {
+	st, err := s.o.stat(pid)
+	if err != nil || st.ppid != s.self {
+		return false
+	}
+	if st.flags&notYetExecuted != 0 {
+		return true
+	}
+	var link [unix.PathMax + 64]byte
+	n, err := unix.Readlinkat(at, fd, link[:])
+	return err != nil || string(link[:n]) != text
 }
 
 func (s *scanner) lockFile(pid, at int, fd, path, name string, deleted bool) {
