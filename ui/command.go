@@ -89,7 +89,7 @@ func NewRegistry(commands ...Command) (*Registry, error) {
 				errs = append(errs, fmt.Errorf("command %s wants %q, which is no key", c.ID, k))
 			}
 			if c.Dangerous && !isDangerKey(k) {
-				errs = append(errs, fmt.Errorf("command %s is dangerous and wants %q: use a capital letter other than R, S, G, N", c.ID, k))
+				errs = append(errs, fmt.Errorf("command %s is dangerous and wants %q: use a capital letter other than S, G, N", c.ID, k))
 			}
 			if j, taken := r.byKey[k]; taken {
 				errs = append(errs, &ConflictError{Key: k, First: commands[j].ID, Second: c.ID})

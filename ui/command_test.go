@@ -21,8 +21,8 @@ func TestRegistryRefusesConflicts(t *testing.T) {
 	danger.Dangerous = true
 	backspace := ok("rm", "backspace")
 	backspace.Dangerous = true
-	refresh := ok("rm", "R")
-	refresh.Dangerous = true
+	reverse := ok("rm", "S")
+	reverse.Dangerous = true
 	for _, c := range []struct {
 		what string
 		cmds []Command
@@ -34,7 +34,7 @@ func TestRegistryRefusesConflicts(t *testing.T) {
 		{"no such key", []Command{ok("a", "entre")}, `"entre", which is no key`},
 		{"dangerous on a small letter", []Command{danger}, "use a capital letter"},
 		{"dangerous on backspace", []Command{backspace}, "use a capital letter"},
-		{"dangerous on a harmless capital", []Command{refresh}, "use a capital letter"},
+		{"dangerous on a harmless capital", []Command{reverse}, "use a capital letter"},
 		{"nothing to run", []Command{{ID: "a", Title: "a"}}, "lacks an ID"},
 	} {
 		_, err := NewRegistry(c.cmds...)

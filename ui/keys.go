@@ -92,8 +92,8 @@ func isKey(name string) bool {
 }
 
 // isDangerKey tells a capital letter, the only keys that dangerous commands may
-// have: k9s had people delete things with backspace. Four capitals are harmless
-// everywhere: refresh all, reverse order, end, previous match.
+// have: k9s had people delete things with backspace. Three capitals are harmless
+// everywhere: reverse order, end, previous match.
 func isDangerKey(name string) bool {
-	return len(name) == 1 && name[0] >= 'A' && name[0] <= 'Z' && !slices.Contains([]string{"R", "S", "G", "N"}, name)
+	return len(name) == 1 && name[0] >= 'A' && name[0] <= 'Z' && !slices.Contains([]string{"S", "G", "N"}, name)
 }

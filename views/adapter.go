@@ -28,7 +28,9 @@ type CoreOptions struct {
 	StateDir string
 	Flag     string
 	Extra    []string
-	// Now times searches; time.Now if nil.
+	// Version is Castellan's own, for the copies that repairs take.
+	Version string
+	// Now times searches and names copies; time.Now if nil.
 	Now func() time.Time
 }
 

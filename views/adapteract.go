@@ -10,6 +10,7 @@ import (
 	"castellan/palace/action/closing"
 	"castellan/palace/change"
 	"castellan/palace/queue"
+	"castellan/palace/repair"
 )
 
 func (c *core) Runner() *action.Runner { return c.o.Runner }
@@ -89,7 +90,7 @@ func (c *core) Undoing(ctx context.Context, p palace.Found) (action.Action, erro
 	if err != nil {
 		return nil, err
 	}
-	return change.NewUndo(t)
+	return change.NewUndo(t, repair.Restorer{})
 }
 
 func (c *core) Draining(ctx context.Context, p palace.Found) (action.Action, error) {

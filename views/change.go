@@ -11,6 +11,7 @@ import (
 	"castellan/palace/action"
 	"castellan/palace/change"
 	"castellan/palace/queue"
+	"castellan/palace/repair"
 	"castellan/theme"
 	"castellan/ui"
 )
@@ -52,12 +53,12 @@ func (a *App) draining(r *reading) job {
 
 func (a *App) undoOffer(r *reading) offer {
 	return offer{
-		command: ui.Command{ID: "guide.undo", Title: "Undo: put back what was removed", Short: "undo", Keys: []string{"u"}, Run: func() tea.Cmd {
+		command: ui.Command{ID: "guide.undo", Title: "Undo: put back what was removed or replaced", Short: "undo", Keys: []string{"u"}, Run: func() tea.Cmd {
 			return tea.Batch(a.pop(), a.openGuide(a.undoing(r)))
 		}},
 		when: func(t *told) bool {
 			d, ok := t.result.Detail.(*change.Deleted)
-			return ok && d.Undo != nil
+			return ok && d.Undo != nil || undoableRepair(t.result.Detail)
 		},
 	}
 }
@@ -125,7 +126,7 @@ func (s *rooms) deleteCommands() []ui.Command {
 func (s *overview) changeCommands() []ui.Command {
 	why := func() string { return s.app.noChange(s.r) }
 	return []ui.Command{
-		{ID: "palace.undo", Title: "Undo the last change: put back what it removed", Keys: []string{"u"}, Group: groupActs, Disabled: why,
+		{ID: "palace.undo", Title: "Undo the last change: put back what it removed or replaced", Keys: []string{"u"}, Group: groupActs, Disabled: why,
 			Run: func() tea.Cmd { return s.app.openGuide(s.app.undoing(s.r)) }},
 		{ID: "palace.drain", Title: "Make the writes that wait for this palace", Short: "make waiting writes", Keys: []string{"w"}, Group: groupActs,
 			Disabled: func() string {
@@ -237,6 +238,15 @@ func changedFields(detail any) []ui.Field {
 		say(d.AlreadyThere, "row was there already.", "rows were there already.")
 		say(d.CannotBePutBack, "cannot be put back; what there is of it stays in the record.", "cannot be put back; what there is of them stays in the record.")
 		f = append(f, ui.Field{Label: "Record", Text: ui.Plain(d.Undo)})
+	case *repair.Result:
+		return repairedFields(d)
+	case *repair.PutBack:
+		f = append(f, lineFields("Copy", []string{d.Backup})...)
+	case *repair.Rebuilt:
+		f = append(f, lineFields("New palace", []string{d.Palace})...)
+		for _, c := range d.Collections {
+			f = append(f, ui.Field{Label: " ", Text: ui.Plain(plural(int64(c.Rows), "row", "rows") + " of " + c.Name)})
+		}
 	case *change.Drained:
 		say(d.Applied, "waiting write was made.", "waiting writes were made.")
 		f = append(f, lineFields("Set aside", d.SetAside)...)

@@ -11,6 +11,7 @@ import (
 	"castellan/palace/change"
 	"castellan/palace/health"
 	"castellan/palace/queue"
+	"castellan/palace/repair"
 	"castellan/palace/search"
 )
 
@@ -52,6 +53,21 @@ type Core interface {
 	Undoing(ctx context.Context, p palace.Found) (action.Action, error)
 	Draining(ctx context.Context, p palace.Found) (action.Action, error)
 	Waiting(ctx context.Context, p palace.Found) ([]queue.Entry, error)
+	// Repairing mends a palace, behind a copy that Undoing goes back to; Restoring
+	// makes it what such a copy says. Backups lists the copies, the newest first,
+	// and with verify reads them all.
+	Repairing(ctx context.Context, p palace.Found, how Mending) (action.Action, error)
+	Restoring(ctx context.Context, p palace.Found, backup string) (action.Action, error)
+	Backups(ctx context.Context, p palace.Found, verify bool) ([]repair.Backup, error)
+}
+
+// Mending is how a palace is mended.
+type Mending struct {
+	// Mode is what is done; empty: what the findings call for, or what is left of
+	// a repair that was cut short.
+	Mode repair.Mode
+	// BackupOnly takes the copy and mends nothing.
+	BackupOnly bool
 }
 
 // Closing is how a palace is closed.

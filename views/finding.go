@@ -15,8 +15,9 @@ import (
 	"castellan/ui"
 )
 
-// findingFields are a finding in full: what is so, how we know, what now.
-func (a *App) findingFields(f health.Finding, from string) []ui.Field {
+// findingFields are a finding in full: what is so, how we know, what now. Where
+// they are for a screen, keys name those that mend it.
+func (a *App) findingFields(f health.Finding, from string, keys ...ui.Field) []ui.Field {
 	head := ui.Line{badge(a.th, severity(f.Severity)), {Text: "  " + string(f.Code), Role: theme.Title}}
 	if from != "" {
 		head = append(head, ui.Span{Text: "  " + from, Role: theme.Faint})
@@ -27,6 +28,7 @@ func (a *App) findingFields(f health.Finding, from string) []ui.Field {
 	} else {
 		fields = append(fields, ui.Field{Label: "what now", Text: ui.In(theme.Faint, "Nothing needs doing.")})
 	}
+	fields = append(fields, keys...)
 	fields = append(fields, ui.Field{Label: "means", Text: ui.Plain(meaning(f.Severity))})
 	if f.Subject != "" {
 		fields = append(fields, ui.Field{Label: "about", Text: ui.Plain(tilde(f.Subject, a.opts.Home))})

@@ -197,14 +197,7 @@ func (a *App) detailFields(t *told) []ui.Field {
 	var f []ui.Field
 	if d, ok := t.result.Detail.(compared); ok {
 		f = append(f, ui.Blank())
-		rows := append([][3]string{{" ", "before", "after"}}, d.Compared()...)
-		wide := 0
-		for _, r := range rows {
-			wide = max(wide, len(r[1])) // figures, so bytes are cells
-		}
-		for _, r := range rows {
-			f = append(f, ui.Field{Label: r[0], Text: ui.Plain(fmt.Sprintf("%*s  %s", wide, r[1], r[2]))})
-		}
+		f = append(f, comparedFields(d.Compared())...)
 	}
 	if d, ok := t.result.Detail.(*closing.Outcome); ok {
 		f = append(f, closedFields(d)...)
@@ -214,6 +207,20 @@ func (a *App) detailFields(t *told) []ui.Field {
 		if hint := d.UndoHint(); hint != "" {
 			f = append(f, ui.Field{Label: "Undo", Text: ui.Plain(hint)})
 		}
+	}
+	return f
+}
+
+// comparedFields put figures from before and after side by side.
+func comparedFields(figures [][3]string) []ui.Field {
+	var f []ui.Field
+	rows := append([][3]string{{" ", "before", "after"}}, figures...)
+	wide := 0
+	for _, r := range rows {
+		wide = max(wide, len(r[1])) // figures, so bytes are cells
+	}
+	for _, r := range rows {
+		f = append(f, ui.Field{Label: r[0], Text: ui.Plain(fmt.Sprintf("%*s  %s", wide, r[1], r[2]))})
 	}
 	return f
 }

@@ -42,6 +42,7 @@ func newFindings(a *App, r *reading) *findings {
 	s.age = s.depth
 	s.registry = a.register([]ui.Command{
 		{ID: "finding.read", Title: "Cause, evidence and remedy of the finding", Short: "read", Keys: []string{"enter", "l", "right"}, Group: groupScreen, Disabled: s.none, Run: s.read},
+		{ID: "finding.repair", Title: "Repair what the finding under the cursor is about: the plan comes first", Short: "repair", Keys: []string{"R"}, Group: groupActs, Dangerous: true, Disabled: s.noCure, Run: s.repair},
 		{ID: "health.doctor", Title: "Check everything: the doctor reads the whole palace", Short: "full check", Keys: []string{"d"}, Group: groupScreen, Disabled: s.running, Run: s.doctor},
 		{ID: "health.stop", Title: "Stop the full check", Short: "stop check", Keys: []string{"x"}, Group: groupScreen, Disabled: s.notRunning, Run: s.stop},
 		{ID: "health.left", Title: "Back", Keys: []string{"h", "left"}, Group: groupScreen, Hidden: true, Run: a.retreat},
@@ -58,6 +59,30 @@ func (s *findings) none() string {
 		return "there is no finding"
 	}
 	return ""
+}
+
+// current is the finding under the cursor.
+func (s *findings) current() *shownFinding {
+	for i := range s.shown {
+		if s.shown[i].id == s.table.ID() {
+			return &s.shown[i]
+		}
+	}
+	return nil
+}
+
+func (s *findings) noCure() string {
+	f := s.current()
+	if f == nil {
+		return s.none()
+	}
+	_, why := s.app.cure(s.r, f.Finding)
+	return why
+}
+
+func (s *findings) repair() tea.Cmd {
+	how, _ := s.app.cure(s.r, s.current().Finding)
+	return s.app.openGuide(s.app.repairing(s.r, how))
 }
 
 func (s *findings) running() string {
@@ -166,14 +191,12 @@ func (s *findings) emptyWords() string {
 
 // tellFinding is the pane: the finding under the cursor, or why there is none.
 func (s *findings) tellFinding() []ui.Field {
-	for _, f := range s.shown {
-		if f.id == s.table.ID() {
-			from := ""
-			if f.deep {
-				from = "from the full check " + ago(s.r.fullAt, s.app.opts.Now())
-			}
-			return s.app.findingFields(f.Finding, from)
+	if f := s.current(); f != nil {
+		from := ""
+		if f.deep {
+			from = "from the full check " + ago(s.r.fullAt, s.app.opts.Now())
 		}
+		return s.app.findingFields(f.Finding, from, s.app.cureFields(s.r, f.Finding)...)
 	}
 	if s.r.report != nil && s.r.report.Error != nil {
 		return trouble(s.app.th, s.r.report.Error)
@@ -199,12 +222,10 @@ func (s *findings) depth() ui.Line {
 
 func (s *findings) copies() []copyable {
 	var out []copyable
-	for _, f := range s.shown {
-		if f.id == s.table.ID() {
-			out = append(out, copyable{"c", "code", string(f.Code)}, copyable{"t", "finding as text", fieldsText(s.app.findingFields(f.Finding, ""))})
-			if b, err := json.MarshalIndent(f.Finding, "", "  "); err == nil {
-				out = append(out, copyable{"j", "finding as JSON", string(b)})
-			}
+	if f := s.current(); f != nil {
+		out = append(out, copyable{"c", "code", string(f.Code)}, copyable{"t", "finding as text", fieldsText(s.app.findingFields(f.Finding, ""))})
+		if b, err := json.MarshalIndent(f.Finding, "", "  "); err == nil {
+			out = append(out, copyable{"j", "finding as JSON", string(b)})
 		}
 	}
 	return append(append(out, copyable{"p", "path", s.r.path()}), s.app.reportCopies(s.r)...)

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +18,7 @@ import (
 	"castellan/palace/change"
 	"castellan/palace/health"
 	"castellan/palace/queue"
+	"castellan/palace/repair"
 	"castellan/palace/specimen"
 )
 
@@ -202,6 +205,97 @@ func (s *site) Draining(ctx context.Context, p palace.Found) (action.Action, err
 func (s *site) Waiting(ctx context.Context, p palace.Found) ([]queue.Entry, error) {
 	return s.Core.Waiting(ctx, s.in(p))
 }
+
+// Actions work on real paths; what they plan and tell is disguised.
+
+func (s *site) Repairing(ctx context.Context, p palace.Found, how Mending) (action.Action, error) {
+	return s.disguise(s.Core.Repairing(ctx, s.in(p), how))
+}
+
+func (s *site) Restoring(ctx context.Context, p palace.Found, backup string) (action.Action, error) {
+	return s.disguise(s.Core.Restoring(ctx, s.in(p), s.real(backup)))
+}
+
+func (s *site) Backups(ctx context.Context, p palace.Found, verify bool) ([]repair.Backup, error) {
+	list, err := s.Core.Backups(ctx, s.in(p), verify)
+	for i := range list {
+		b := &list[i]
+		b.Path, b.Palace, b.Bytes = s.fake(b.Path), s.fake(b.Palace), 6_200_000
+	}
+	return list, err
+}
+
+func (s *site) disguise(a action.Action, err error) (action.Action, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &disguised{Action: a, site: s}, nil
+}
+
+// disguised is an action whose words say that the palaces lie in fakeHome, and
+// whose sizes are the same on every disk.
+type disguised struct {
+	action.Action
+	site *site
+	real action.Plan
+}
+
+var unseen = regexp.MustCompile(`; (who has the palace open|\d+ process(es)?) cannot be (seen|looked into) from here.*`)
+
+func (d *disguised) Subject() action.Subject {
+	s := d.Action.Subject()
+	s.Palace = d.site.fake(s.Palace)
+	return s
+}
+
+func (d *disguised) Plan(ctx context.Context) (action.Plan, error) {
+	var err error
+	d.real, err = d.Action.Plan(ctx)
+	p := d.real
+	for _, words := range []*string{&p.Title, &p.Reason, &p.Backup} {
+		*words = d.site.fake(*words)
+	}
+	for _, list := range []*[]string{&p.Steps, &p.Touches, &p.Leaves} {
+		*list = slices.Clone(*list)
+		for i := range *list {
+			(*list)[i] = d.site.fake((*list)[i])
+		}
+	}
+	if p.Refusal != nil {
+		r := *p.Refusal
+		r.Subject, r.Reason, r.Next = d.site.fake(r.Subject), d.site.fake(r.Reason), d.site.fake(r.Next)
+		p.Refusal = &r
+	}
+	if p.BytesNeeded != nil {
+		need, free := int64(12_000_000), int64(38_000_000_000)
+		p.BytesNeeded, p.BytesFree = &need, &free
+	}
+	// Who can be looked into depends on who runs the tests.
+	p.Reason = unseen.ReplaceAllString(p.Reason, "")
+	return p, err
+}
+
+func (d *disguised) Run(ctx context.Context, say action.Reporter) (action.Result, error) {
+	res, err := d.Action.Run(ctx, undisguised{say, d.real})
+	res.Summary = d.site.fake(res.Summary)
+	if r, ok := res.Detail.(*repair.Result); ok {
+		out := *r
+		out.Backup, out.Moved = d.site.fake(r.Backup), slices.Clone(r.Moved)
+		for i := range out.Moved {
+			out.Moved[i] = d.site.fake(out.Moved[i])
+		}
+		res.Detail = &out
+	}
+	return res, err
+}
+
+// undisguised gives the action the plan that it made.
+type undisguised struct {
+	action.Reporter
+	plan action.Plan
+}
+
+func (u undisguised) Plan() action.Plan { return u.plan }
 
 func (s *site) Count(ctx context.Context, at Place, f backend.Filter) (int64, error) {
 	at.Palace = s.in(at.Palace)

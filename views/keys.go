@@ -56,7 +56,7 @@ func (a *App) everywhere() []ui.Command {
 		{ID: "app.back", Title: "End the innermost thing: filter, text, screen", Keys: []string{"esc"}, Group: groupAll, Hidden: true, Run: a.retreat},
 		{ID: "app.copy", Title: "Copy", Short: "copy", Keys: []string{"y"}, Group: groupAll, Disabled: a.nothingToCopy, Run: always(a.openCopy)},
 		{ID: "app.refresh", Title: "Read this again", Keys: []string{"r"}, Group: groupAll, Run: a.refreshOne},
-		{ID: "app.refresh-all", Title: "Read everything again", Keys: []string{"R"}, Group: groupAll, Run: a.refreshAll},
+		{ID: "app.refresh-all", Title: "Read everything again", Keys: []string{"ctrl+r"}, Group: groupAll, Run: a.refreshAll},
 		{ID: "app.messages", Title: "Messages of this session", Group: groupAll, Run: always(a.openMessages)},
 		{ID: "app.redraw", Title: "Draw the screen again", Keys: []string{"ctrl+l"}, Group: groupAll, Hidden: true, Run: func() tea.Cmd { return tea.ClearScreen }},
 		{ID: "app.suspend", Title: "Suspend the program; fg brings it back", Keys: []string{"ctrl+z"}, Group: groupAll, Hidden: true, Run: a.suspend},

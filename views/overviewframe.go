@@ -154,10 +154,11 @@ func (s *overview) tellCollection() []ui.Field {
 	th := s.app.th
 	c := s.current()
 	if c == nil {
-		return s.app.palaceFields(s.r)
+		return append(s.app.palaceFields(s.r), s.app.repairFields(s.r)...)
 	}
 	fields := []ui.Field{{Text: ui.Line{{Text: c.Name, Role: theme.Title}, {Text: "  "}, badge(th, grade(c.Verdict))}}}
 	fields = append(fields, s.parkedFields()...)
+	fields = append(fields, s.app.repairFields(s.r)...)
 	told := false
 	for _, f := range s.r.report.Findings {
 		if f.Subject == c.Name && f.Severity != health.Info {

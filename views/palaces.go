@@ -34,8 +34,10 @@ func newPalaces(a *App) *palaces {
 		{ID: "palace.open", Title: "Open the palace", Short: "open", Keys: []string{"enter", "l", "right"}, Group: groupScreen, Disabled: s.none, Run: s.open},
 		{ID: "palace.drawers", Title: "Drawers of the palace", Short: "drawers", Keys: []string{"d"}, Group: groupScreen, Disabled: s.noDrawers, Run: s.openDrawers},
 		{ID: "palace.findings", Title: "Findings: what is wrong, how we know, what now", Short: "findings", Keys: []string{"f"}, Group: groupScreen, Disabled: s.none, Run: s.openHealth},
+		a.repairCommand(s.current),
 		{ID: "palace.holders", Title: "Holders: who has which palace", Short: "holders", Keys: []string{"p"}, Group: groupScreen, Run: s.openHolders},
 		{ID: "palace.tasks", Title: "Tasks: what has been done, what is still going", Keys: []string{"t"}, Group: groupScreen, Run: func() tea.Cmd { return a.push(newTasks(a)) }},
+		{ID: "palace.backups", Title: "Copies of the palace that repairs took: list them, restore one", Keys: []string{"b"}, Group: groupScreen, Disabled: s.noBackups, Run: func() tea.Cmd { return a.push(newBackups(a, s.current())) }},
 		{ID: "palace.other", Title: "Open a palace at another path", Keys: []string{"o"}, Group: groupScreen, Run: always(a.askPath)},
 	}, a.closeCommands(s.current)...), a.searchCommands(func() (*reading, string, selection) {
 		return s.current(), mainCollection(s.current().report, a.house.main).Name, selection{}
@@ -102,6 +104,13 @@ func (s *palaces) none() string {
 }
 
 func (s *palaces) noDrawers() string { return noDrawers(s.app, s.current()) }
+
+func (s *palaces) noBackups() string {
+	if why := s.none(); why != "" {
+		return why
+	}
+	return s.app.noBackups(s.current())
+}
 
 func (s *palaces) sync() tea.Cmd {
 	s.fill()

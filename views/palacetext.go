@@ -2,6 +2,7 @@ package views
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +20,7 @@ func (s *palaces) tellPalace() []ui.Field {
 	if r == nil {
 		return noteFields(s.app, nil)
 	}
-	return append(s.app.palaceFields(r), noteFields(s.app, r)...)
+	return slices.Concat(s.app.palaceFields(r), s.app.repairFields(r), noteFields(s.app, r))
 }
 
 // palaceFields tell of one palace what a person needs to know first.

@@ -204,8 +204,12 @@ func (p *plain) changeExtras(r *reading) []extra {
 	if p.app.noChange(r) != "" {
 		return nil
 	}
-	return []extra{{"u", "undo the last change", func(string) error { return p.guide(p.app.undoing(r)) }},
-		{"w", "make the writes that wait", func(string) error { return p.guide(p.app.draining(r)) }}}
+	var out []extra
+	if p.app.noRepair(r) == "" {
+		out = append(out, extra{"R", "repair it", func(string) error { return p.guide(p.app.repairing(r, Mending{})) }})
+	}
+	return append(out, extra{"u", "undo the last change", func(string) error { return p.guide(p.app.undoing(r)) }},
+		extra{"w", "make the writes that wait", func(string) error { return p.guide(p.app.draining(r)) }})
 }
 
 // deleteExtras are the letters that delete a drawer of a list, and the wing that

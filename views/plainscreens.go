@@ -3,6 +3,7 @@ package views
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -96,7 +97,7 @@ func (p *plain) palace(r *reading) error {
 	}
 	for {
 		p.say("")
-		p.tell(append(p.app.palaceFields(r), noteFields(p.app, r)...))
+		p.tell(slices.Concat(p.app.palaceFields(r), p.app.repairFields(r), noteFields(p.app, r)))
 		var list []choice
 		if r.report != nil {
 			for _, c := range r.report.Collections {
@@ -104,6 +105,9 @@ func (p *plain) palace(r *reading) error {
 				list = append(list, choice{words, chosen(func() error { return p.collection(r, c) })})
 			}
 			list = append(list, choice{fmt.Sprintf("Findings: %d", len(merge(r.report, r.full))), chosen(func() error { return p.findings(r) })})
+			if p.app.noBackups(r) == "" {
+				list = append(list, choice{"Copies that repairs took", chosen(func() error { return p.backups(r) })})
+			}
 		}
 		err := p.menu(list, append(append(p.closeExtras(r), p.changeExtras(r)...), extra{"r", "read again", func(string) error { p.load(p.app.house.askAgain(r)); return nil }})...)
 		if err != nil {
@@ -221,11 +225,11 @@ func (p *plain) findings(r *reading) error {
 		for _, f := range found {
 			list = append(list, choice{severity(f.Severity).Word() + ": " + sentence(f.Cause), func() error {
 				p.say("")
-				p.tell(p.app.findingFields(f.Finding, ""))
+				p.tell(p.app.findingFields(f.Finding, "", p.app.cureFields(r, f.Finding)...))
 				return errAsk
 			}})
 		}
-		err := p.menu(list, extra{"d", "check everything", func(string) error { return p.doctor(r) }})
+		err := p.menu(list, append(p.cureExtras(r, found), extra{"d", "check everything", func(string) error { return p.doctor(r) }})...)
 		if err != nil {
 			return err
 		}

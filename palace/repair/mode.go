@@ -39,9 +39,9 @@ func (m Mode) alone() bool { return m == FromSQLite || m == Reembed }
 
 func known(m Mode) bool { return slices.Contains(Modes(), m) }
 
-// called sorts the modes that findings name: those to do, and those that are
+// Called sorts the modes that findings name: those to do, and those that are
 // there for whoever wants them.
-func called(findings []health.Finding) (do, offer []Mode) {
+func Called(findings []health.Finding) (do, offer []Mode) {
 	because := map[Mode]health.Severity{}
 	for _, f := range findings {
 		if f.Remedy == nil || !known(Mode(f.Remedy.Mode)) {

@@ -108,7 +108,7 @@ func (r *Repair) choose(ctx context.Context, p *action.Plan, j *journal) ([]Mode
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	do, offer := called(report.Findings)
+	do, offer := Called(report.Findings)
 	if r.o.Mode != "" {
 		do, offer = []Mode{r.o.Mode}, nil
 	}
