@@ -273,7 +273,7 @@ func (r *Repair) leaves(p *action.Plan) {
 
 // foresee puts into a plan who stands in the way.
 func (r *Repair) foresee(ctx context.Context, p *action.Plan) error {
-	v, err := r.o.Observer.Palace(ctx, r.target())
+	v, err := r.view(ctx)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"castellan/locks"
@@ -127,11 +128,30 @@ func (r *Repair) alone(ctx context.Context) (bool, error) {
 			return false, err
 		}
 	}
-	v, err := r.o.Observer.Palace(ctx, r.target())
+	v, err := r.view(ctx)
 	if err != nil {
 		return false, err
 	}
 	return len(v.Openers) == 0, nil
+}
+
+// view looks who has the palace. A program that this one is starting has all of
+// our files until it runs, so children of ours are given a moment.
+func (r *Repair) view(ctx context.Context) (locks.PalaceView, error) {
+	for try := 1; ; try++ {
+		v, err := r.o.Observer.Palace(ctx, r.target())
+		strangers := slices.ContainsFunc(v.Openers, func(o locks.Opener) bool { return o.PPID != os.Getpid() })
+		if err != nil || len(v.Openers) == 0 || strangers || try == 20 {
+			return v, err
+		}
+		timer := time.NewTimer(100 * time.Millisecond)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return v, ctx.Err()
+		}
+	}
 }
 
 // treatment is what one mode does.

@@ -190,7 +190,7 @@ func (s *Restore) Run(ctx context.Context, report action.Reporter) (action.Resul
 	if _, refused := s.usable(ctx); refused != nil {
 		return action.Result{}, refused
 	}
-	v, err := r.o.Observer.Palace(ctx, r.target())
+	v, err := r.view(ctx)
 	if err != nil {
 		return action.Result{}, err
 	}

@@ -142,7 +142,7 @@ func (run *running) do(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	v, err := r.o.Observer.Palace(ctx, r.target())
+	v, err := r.view(ctx)
 	if err != nil {
 		return err
 	}

@@ -147,7 +147,7 @@ func (x Restorer) Plan(ctx context.Context, t change.Target, s *undo.Store, e un
 			return p, nil
 		}
 	}
-	if v, err := u.r.o.Observer.Palace(ctx, u.r.target()); err != nil {
+	if v, err := u.r.view(ctx); err != nil {
 		return p, err
 	} else if p.Refusal = u.r.inUse(v); p.Refusal != nil {
 		return p, nil
