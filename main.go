@@ -43,7 +43,8 @@ func screens(ctx context.Context, o cli.ScreenOptions) error {
 	}
 	return views.Run(ctx, views.Options{
 		Core: views.NewCore(views.CoreOptions{
-			Manager: o.Manager, Observer: o.Observer, Examiner: o.Examiner, Runner: o.Runner, StateDir: o.StateDir, Flag: o.Palace, Version: o.Version,
+			Manager: o.Manager, Observer: o.Observer, Examiner: o.Examiner, Runner: o.Runner, StateDir: o.StateDir, Embedder: o.Embedder,
+			Flag: o.Palace, Version: o.Version,
 		}),
 		Theme: th, ReadOnly: o.ReadOnly, Plain: o.Plain,
 		Start: o.Palace, Home: o.Home, Version: o.Version,

@@ -86,6 +86,17 @@ func readEmbedders(palace string) (map[string]Embedder, error) {
 	return out, nil
 }
 
+// RecordedModel is the model that MemPalace recorded beside the database for a
+// collection; empty where it did not, or where its record cannot be read, which
+// MemPalace takes for the same.
+func (p *Palace) RecordedModel(collection string) string {
+	models, err := readEmbedders(p.ref.Path)
+	if err != nil {
+		return ""
+	}
+	return models[collection].Model
+}
+
 // besidePalace looks at the directory above a palace: at the sidecars that
 // lie there by their names, and at the copies of the palace. MemPalace derives
 // both places from the path that it was given, so a link to a palace has a

@@ -13,6 +13,7 @@ import (
 	"castellan/palace/backend"
 	"castellan/palace/chroma"
 	"castellan/palace/health"
+	"castellan/palace/search"
 	"castellan/palace/search/seek"
 )
 
@@ -30,6 +31,9 @@ type CoreOptions struct {
 	Extra    []string
 	// Version is Castellan's own, for the copies that repairs take.
 	Version string
+	// Embedder makes vectors of what is searched for; without one words are
+	// searched for as words.
+	Embedder search.Embedder
 	// Now times searches and names copies; time.Now if nil.
 	Now func() time.Time
 }

@@ -12,7 +12,7 @@ func (c *core) searcher(ctx context.Context, at Place) (*search.Searcher, error)
 	if err != nil {
 		return nil, err
 	}
-	return seek.Open(ctx, p, at.Collection, seek.Options{Kept: c.kept, Now: c.o.Now})
+	return seek.Open(ctx, p, at.Collection, seek.Options{Kept: c.kept, Embedder: c.o.Embedder, Now: c.o.Now})
 }
 
 func (c *core) Search(ctx context.Context, at Place, q search.Question) (search.Answer, error) {

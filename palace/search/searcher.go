@@ -19,6 +19,9 @@ type Options struct {
 	// searched for as words; NoEmbedder says why there is none.
 	Embedder   Embedder
 	NoEmbedder string
+	// Made names who made the vectors, where something else than the collection
+	// itself records it.
+	Made string
 	// Closets are asked for hints about sources.
 	Closets Source
 	// Texts is the full-text index.
@@ -148,28 +151,6 @@ func (r *run) answer(ctx context.Context) error {
 		return r.keywords(ctx, r.q.Words, "")
 	}
 	return r.hybrid(ctx, vector)
-}
-
-// embed makes the vector of the words, or says why there is none.
-func (r *run) embed(ctx context.Context) ([]float32, string, error) {
-	if r.o.Embedder == nil {
-		why := r.o.NoEmbedder
-		if why == "" {
-			why = "there is no embedding model to turn words into a vector"
-		}
-		return nil, why + ", so words were searched for and not meaning", nil
-	}
-	if made := r.source.Info().Embedder; made != "" && made != r.o.Embedder.Identity() {
-		return nil, fmt.Sprintf("the vectors were made by %s and the model here is %s, so words were searched for and not meaning", made, r.o.Embedder.Identity()), nil
-	}
-	v, err := r.o.Embedder.EmbedQuery(ctx, r.q.Words)
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, "", ctx.Err()
-		}
-		return nil, fmt.Sprintf("the embedding model failed (%v), so words were searched for and not meaning", err), nil
-	}
-	return v, "", nil
 }
 
 func (r *run) keywords(ctx context.Context, words, except string) error {

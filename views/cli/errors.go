@@ -13,6 +13,7 @@ import (
 	"castellan/palace/backend"
 	"castellan/palace/change"
 	"castellan/palace/dbfile"
+	"castellan/palace/embed"
 	"castellan/palace/health"
 	"castellan/palace/queue"
 	"castellan/palace/search"
@@ -101,6 +102,10 @@ func describe(ctx context.Context, err error) failure {
 		held       *locks.HeldError
 		cut        *InterruptedError
 		engine     *search.EngineError
+		noModel    *embed.MissingError
+		badModel   *embed.ModelError
+		wrongSum   *embed.SumError
+		download   *embed.DownloadError
 		noDrawer   *search.NotFoundError
 	)
 	switch {
@@ -135,6 +140,16 @@ func describe(ctx context.Context, err error) failure {
 		f.code, f.kind, f.subject = exitUsage, "usage", engine.Name
 	case errors.As(err, &noDrawer):
 		f.kind, f.subject, f.next = "drawer-not-found", noDrawer.ID, "castellan drawers lists what there is"
+	case errors.As(err, &noModel):
+		f.kind, f.next = "model-missing", "castellan model fetch downloads it"
+	case errors.As(err, &badModel):
+		f.kind, f.subject, f.next = "model-damaged", badModel.Path, "castellan model fetch gets a good one"
+	case errors.As(err, &wrongSum):
+		f.kind, f.subject = "wrong-sum", wrongSum.From
+	case errors.As(err, &download):
+		f.kind, f.subject, f.next = "download", download.From, "an archive got by other means is taken by: castellan model fetch --from FILE"
+	case errors.Is(err, embed.ErrFetching):
+		f.code, f.kind = exitHeld, "fetching"
 	case errors.As(err, &usage):
 		f.code, f.kind, f.next = exitUsage, "usage", "castellan --help lists the commands, castellan COMMAND --help their flags"
 	case errors.As(err, &collection):

@@ -15,6 +15,7 @@ import (
 	"castellan/palace"
 	"castellan/palace/action"
 	"castellan/palace/health"
+	"castellan/palace/search"
 
 	"github.com/charmbracelet/x/term"
 )
@@ -43,6 +44,9 @@ type ScreenOptions struct {
 	Runner *action.Runner
 	// StateDir is where what outlives the program is kept; empty: nowhere.
 	StateDir string
+	// Embedder makes vectors of what is searched for; nil where there is no place
+	// for a model.
+	Embedder search.Embedder
 	// Palace is the one that was named; empty shows all that are found.
 	Palace string
 	// Home is whose palaces they are.

@@ -64,7 +64,7 @@ Without a command it starts the terminal UI on the palaces it finds.`,
 		a.palacesCommand(), a.statusCommand(), a.doctorCommand(), a.locksCommand(),
 		a.drawersCommand(), a.searchCommand(), a.exportCommand(), a.closeCommand(), a.deleteCommand(), a.undoCommand(), a.queueCommand(),
 		a.repairCommand(), a.backupsCommand(),
-		a.demoCommand(), a.holderCommand(), a.versionCommand(),
+		a.modelCommand(), a.demoCommand(), a.holderCommand(), a.versionCommand(),
 	)
 	// Both fail only for flags that do not exist, which every run would show.
 	must(root.MarkPersistentFlagDirname("palace"))
@@ -165,8 +165,9 @@ func (a *app) screens(ctx context.Context, home string) error {
 	}
 	defer a.endRuns(runner)
 	state, _ := stateDir(lockHome) // the runner has said why there is none
+	model, _ := embedder("", "")   // whoever has no home has no model either
 	return a.Screens(ctx, ScreenOptions{
-		Manager: e.manager, Observer: e.observer, Examiner: e.examiner, Runner: runner, StateDir: state,
+		Manager: e.manager, Observer: e.observer, Examiner: e.examiner, Runner: runner, StateDir: state, Embedder: model,
 		Palace: named, Home: home, Theme: a.flags.theme, Version: buildVersion().Castellan,
 		ReadOnly: a.flags.readOnly, Plain: a.flags.plain, In: a.In, Out: a.Out, Log: a.log,
 	})

@@ -46,6 +46,10 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	tiny, err := filepath.Abs(filepath.Join("..", "..", "palace", "embed", "testdata", "tiny"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
@@ -54,6 +58,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("HOME", home)
 			env.Setenv("USERPROFILE", home)
 			env.Setenv("CASTELLAN_TEST_SAMPLES", samples)
+			env.Setenv("TINY_MODEL", tiny)
 			env.Setenv("ESC", "\x1b")
 			env.Setenv("BEL", "\a")
 			env.Setenv("GOOS", runtime.GOOS)

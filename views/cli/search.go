@@ -2,10 +2,12 @@ package cli
 
 import (
 	"context"
+	"os"
 	"strings"
 
 	"castellan/palace"
 	"castellan/palace/backend"
+	"castellan/palace/embed"
 	"castellan/palace/search"
 	"castellan/palace/search/seek"
 
@@ -15,6 +17,7 @@ import (
 // searchFlags narrow a search and choose how it is made.
 type searchFlags struct {
 	collection, wing, room, where, engine, like string
+	embedder, modelDir                          string
 	results                                     int
 	byWing, byRoom                              bool
 }
@@ -82,7 +85,11 @@ when it measures badly, keyword needs no vectors.`,
 	flags.StringVar(&f.where, "where", "", "a condition on metadata, as JSON in Chroma's form")
 	flags.IntVar(&f.results, "results", 5, "how many drawers to find, at most 1,000")
 	flags.StringVar(&f.engine, "engine", "", "exact, stored, graph or keyword (default: exact where there are vectors)")
+	flags.StringVar(&f.embedder, "embedder", embed.MiniLM, "what makes a vector of the words: minilm, or nonsemantic-hash-v1, which knows no meaning")
+	flags.StringVar(&f.modelDir, "model-dir", "", modelDirUsage)
 	flags.StringVar(&f.like, "like", "", "find drawers like the one with this id, by its stored vector")
+	must(cmd.MarkFlagDirname("model-dir"))
+	must(cmd.RegisterFlagCompletionFunc("embedder", cobra.FixedCompletions([]string{embed.MiniLM, embed.Hash}, cobra.ShellCompDirectiveNoFileComp)))
 	must(cmd.RegisterFlagCompletionFunc("engine", cobra.FixedCompletions(searchEngines, cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
 }
@@ -119,12 +126,19 @@ func (a *app) search(ctx context.Context, query string, f searchFlags) error {
 	if err != nil {
 		return err
 	}
+	with, err := embedder(f.embedder, f.modelDir)
+	if err != nil {
+		return err
+	}
+	if f.embedder == embed.Hash {
+		a.say("warning: nonsemantic-hash-v1 counts words; what is near to each other by it need not mean the same")
+	}
 	return a.reading(ctx, func(p *palace.Palace, config palace.Config) error {
 		name := f.collection
 		if name == "" {
 			name = config.CollectionName
 		}
-		s, err := seek.Open(ctx, p, name, seek.Options{})
+		s, err := seek.Open(ctx, p, name, seek.Options{Embedder: with})
 		if err != nil {
 			return err
 		}
@@ -138,6 +152,22 @@ func (a *app) search(ctx context.Context, query string, f searchFlags) error {
 		a.printSearch(q, answer)
 		return nil
 	})
+}
+
+// embedder is what makes vectors of words: MiniLM unless another is named. The
+// model is read when the first words come.
+func embedder(name, dir string) (search.Embedder, error) {
+	switch {
+	case name == embed.Hash:
+		return embed.NewHash(), nil
+	case name != "" && !embed.Same(name, embed.MiniLM):
+		return nil, &UsageError{embed.Supported(name)}
+	}
+	places, err := embed.Places(dir, os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	return embed.NewLazy(places), nil
 }
 
 func newSearchDocument(q search.Question, answer search.Answer) searchDocument {

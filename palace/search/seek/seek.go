@@ -59,6 +59,7 @@ func Open(ctx context.Context, p *palace.Palace, collection string, with Options
 		}
 	}
 	if p.Kind() == backend.Chroma {
+		o.Made = p.RecordedModel(collection)
 		o.Texts = texts{p, collection}
 		o.Engines[search.Stored] = func(ctx context.Context, _ backend.Filter) (search.Engine, error) {
 			if with.Kept != nil {
