@@ -20,7 +20,8 @@ func (a *app) demoCommand() *cobra.Command {
 		Short: "Sample palaces, healthy and sick, in a scratch home",
 		Long: `Demo lays out sample palaces in a scratch home: small ones that a real Chroma
 has written, and sick ones made from them. A second process holds the lock of
-one. On a terminal it opens the terminal UI on them, elsewhere it prints a tour.
+one. On a terminal it opens the terminal UI on them, where R repairs what is sick;
+elsewhere it prints a tour, which repairs one.
 
 Your own palaces are not touched, and nothing is left behind.`,
 		Args: noArguments,

@@ -23,6 +23,8 @@ type stop struct {
 	About   string         `json:"about"`
 	Report  *health.Report `json:"report"`
 	Drawers []drawerRow    `json:"drawers"`
+	// Repair is what was done about it; nil = nothing.
+	Repair *cure `json:"repair,omitempty"`
 }
 
 // tour shows every exhibit in plain text, palace by palace.
@@ -39,7 +41,7 @@ func (a *app) tour(ctx context.Context, home string, list []exhibit, holder int)
 			"A second process, PID %d, holds the lock of one of them.", len(list), clean(home), holder))
 	}
 	for i, x := range list {
-		s, err := e.visit(ctx, known, x)
+		s, err := a.visit(ctx, home, e, known, x)
 		if err != nil {
 			return err
 		}
@@ -58,7 +60,7 @@ func (a *app) tour(ctx context.Context, home string, list []exhibit, holder int)
 		return writeJSON(a.out, stops)
 	}
 	a.gap()
-	a.paragraph("", "", "That was the tour. castellan palaces lists your own palaces, castellan status and castellan doctor look at one.")
+	a.paragraph("", "", "That was the tour. castellan palaces lists your own palaces, castellan status and castellan doctor look at one, castellan repair --plan says what would mend it.")
 	return nil
 }
 
@@ -71,19 +73,21 @@ func (a *app) printStop(s stop) {
 	a.printReport(s.Report)
 	a.gap()
 	a.printFindings(s.Report.Findings, toured)
-	if len(s.Drawers) == 0 {
-		return
+	if len(s.Drawers) > 0 {
+		a.gap()
+		writeLine(a.out, "Some of its drawers:")
+		for _, d := range s.Drawers {
+			a.printDrawer(d)
+		}
 	}
-	a.gap()
-	writeLine(a.out, "Some of its drawers:")
-	for _, d := range s.Drawers {
-		a.printDrawer(d)
+	if s.Repair != nil {
+		a.printCure(s.Repair)
 	}
 }
 
 // visit examines one exhibit and takes a few drawers out of it. That some
-// cannot be opened is what they are there to show.
-func (e eyes) visit(ctx context.Context, known palace.Discovery, x exhibit) (stop, error) {
+// cannot be opened is what they are there to show. One it repairs.
+func (a *app) visit(ctx context.Context, home string, e eyes, known palace.Discovery, x exhibit) (stop, error) {
 	i := slices.IndexFunc(known.Palaces, func(f palace.Found) bool { return f.Ref.Path == x.path })
 	if i < 0 {
 		return stop{}, fmt.Errorf("the sample palace %s was not found", x.path)
@@ -95,6 +99,12 @@ func (e eyes) visit(ctx context.Context, known palace.Discovery, x exhibit) (sto
 		page, err := e.someDrawers(ctx, found.Ref, known.Config.CollectionName)
 		if err == nil {
 			s.Drawers = page
+		}
+	}
+	if x.name == repairedExhibit && !a.flags.readOnly {
+		var err error
+		if s.Repair, err = a.cure(ctx, home, e, found); err != nil {
+			return s, err
 		}
 	}
 	return s, ctx.Err()
