@@ -22,6 +22,8 @@ type findings struct {
 	list
 	r     *reading
 	shown []shownFinding
+	// part, if set, is the part of the palace that they are about.
+	part string
 }
 
 // shownFinding is a finding, and whether only the full check has it.
@@ -40,17 +42,24 @@ func newFindings(a *App, r *reading) *findings {
 	)}
 	s.about = s.tellFinding
 	s.age = s.depth
-	s.registry = a.register([]ui.Command{
+	s.registry = a.register(append([]ui.Command{
 		{ID: "finding.read", Title: "Cause, evidence and remedy of the finding", Short: "read", Keys: []string{"enter", "l", "right"}, Group: groupScreen, Disabled: s.none, Run: s.read},
 		{ID: "finding.repair", Title: "Repair what the finding under the cursor is about: the plan comes first", Short: "repair", Keys: []string{"R"}, Group: groupActs, Dangerous: true, Disabled: s.noCure, Run: s.repair},
-		{ID: "health.doctor", Title: "Check everything: the doctor reads the whole palace", Short: "full check", Keys: []string{"d"}, Group: groupScreen, Disabled: s.running, Run: s.doctor},
-		{ID: "health.stop", Title: "Stop the full check", Short: "stop check", Keys: []string{"x"}, Group: groupScreen, Disabled: s.notRunning, Run: s.stop},
 		{ID: "health.left", Title: "Back", Keys: []string{"h", "left"}, Group: groupScreen, Hidden: true, Run: a.retreat},
-	}, s.listKeys(false))
+	}, a.doctorCommands(func() *reading { return s.r })...), s.listKeys(false))
 	return s
 }
 
-func (s *findings) crumb() string    { return "findings" }
+func (s *findings) crumb() string {
+	switch s.part {
+	case "":
+		return "findings"
+	case palacePart:
+		return "about the palace"
+	}
+	return "about " + s.part
+}
+
 func (s *findings) palace() *reading { return s.r }
 func (s *findings) badge() ui.Line   { return s.app.palaceBadge(s.r) }
 
@@ -85,30 +94,6 @@ func (s *findings) repair() tea.Cmd {
 	return s.app.openGuide(s.app.repairing(s.r, how))
 }
 
-func (s *findings) running() string {
-	if !s.r.fullAsked.IsZero() {
-		return "it is running"
-	}
-	return ""
-}
-
-func (s *findings) notRunning() string {
-	if s.r.fullAsked.IsZero() {
-		return "none is running"
-	}
-	return ""
-}
-
-func (s *findings) doctor() tea.Cmd {
-	cmd := s.app.house.askDoctor(s.r)
-	return tea.Batch(cmd, s.app.loading())
-}
-
-func (s *findings) stop() tea.Cmd {
-	s.app.house.stopDoctor(s.r)
-	return tea.Batch(s.app.say(theme.Note, "The full check was stopped."), s.app.loading())
-}
-
 func (s *findings) sync() tea.Cmd {
 	if r := s.app.house.find(s.r.path()); r != nil {
 		s.r = r
@@ -126,6 +111,9 @@ func (s *findings) fill() {
 		return
 	}
 	s.shown = merge(s.r.report, s.r.full)
+	if s.part != "" {
+		s.shown = slices.DeleteFunc(s.shown, func(f shownFinding) bool { return partOf(s.r.report, f.Finding) != s.part })
+	}
 	rows := make([]ui.Row, len(s.shown))
 	for i, f := range s.shown {
 		sev := severity(f.Severity)
@@ -205,17 +193,19 @@ func (s *findings) tellFinding() []ui.Field {
 }
 
 // depth tells how thoroughly was looked, and how long the full check takes.
-func (s *findings) depth() ui.Line {
-	now := s.app.opts.Now()
+func (s *findings) depth() ui.Line { return s.app.depth(s.r) }
+
+func (a *App) depth(r *reading) ui.Line {
+	now := a.opts.Now()
 	switch {
-	case !s.r.fullAsked.IsZero():
-		return ui.In(theme.Accent, s.app.spinnerGlyph()+" "+checking(s.r, now))
-	case s.r.full != nil && s.r.full.Error != nil:
-		return ui.In(theme.Warning, "the full check failed: "+s.r.full.Error.Message)
-	case s.r.full != nil:
-		return ui.In(theme.Faint, "everything checked "+ago(s.r.fullAt, now)+growthWords(s.r.full.Growth))
-	case s.r.report == nil || s.r.late(now) >= slowPalace:
-		return s.app.freshness()
+	case !r.fullAsked.IsZero():
+		return ui.In(theme.Accent, a.spinnerGlyph()+" "+checking(r, now))
+	case r.full != nil && r.full.Error != nil:
+		return ui.In(theme.Warning, "the full check failed: "+r.full.Error.Message)
+	case r.full != nil:
+		return ui.In(theme.Faint, "everything checked "+ago(r.fullAt, now)+growthWords(r.full.Growth))
+	case r.report == nil || r.late(now) >= slowPalace:
+		return a.freshness()
 	}
 	return ui.In(theme.Faint, "quick look, live")
 }
@@ -229,6 +219,31 @@ func (s *findings) copies() []copyable {
 		}
 	}
 	return append(append(out, copyable{"p", "path", s.r.path()}), s.app.reportCopies(s.r)...)
+}
+
+// doctorCommands begin and stop the full check of a palace.
+func (a *App) doctorCommands(of func() *reading) []ui.Command {
+	running := func() string {
+		if !of().fullAsked.IsZero() {
+			return "it is running"
+		}
+		return ""
+	}
+	idle := func() string {
+		if of().fullAsked.IsZero() {
+			return "none is running"
+		}
+		return ""
+	}
+	return []ui.Command{
+		{ID: "health.doctor", Title: "Check everything: the doctor reads the whole palace", Short: "full check", Keys: []string{"d"}, Group: groupScreen, Disabled: running, Run: func() tea.Cmd {
+			return tea.Batch(a.house.askDoctor(of()), a.loading())
+		}},
+		{ID: "health.stop", Title: "Stop the full check", Short: "stop check", Keys: []string{"x"}, Group: groupScreen, Disabled: idle, Run: func() tea.Cmd {
+			a.house.stopDoctor(of())
+			return tea.Batch(a.say(theme.Note, "The full check was stopped."), a.loading())
+		}},
+	}
 }
 
 // checking tells how far the full check is.
@@ -252,10 +267,16 @@ func growthWords(g *health.Growth) string {
 	if g == nil || g.Bytes.Before == g.Bytes.Now {
 		return ""
 	}
-	sign, d := "+", g.Bytes.Now-g.Bytes.Before
-	if d < 0 {
-		sign, d = "-", -d
-	}
 	since, _, _ := strings.Cut(g.Since, "T")
-	return "; " + sign + humanize.Bytes(uint64(d)) + " since " + since
+	return "; " + signedBytes(g.Bytes.Now-g.Bytes.Before) + " since " + since
+}
+
+func signedBytes(n int64) string {
+	switch {
+	case n < 0:
+		return "-" + humanize.Bytes(uint64(-n))
+	case n == 0:
+		return "0 B"
+	}
+	return "+" + humanize.Bytes(uint64(n))
 }

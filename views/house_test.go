@@ -87,8 +87,8 @@ func openSite(t testing.TB, home string, extra ...string) *site {
 		}
 	})
 	o := locks.NewObserver(locks.Options{Home: home, Now: now, SampleInterval: -1, Getenv: none})
-	x := health.NewExaminer(health.Options{Manager: m, Observer: o, Version: "1.0", Now: now, CopyDir: t.TempDir()})
 	state := t.TempDir()
+	x := health.NewExaminer(health.Options{Manager: m, Observer: o, Version: "1.0", Now: now, CopyDir: t.TempDir(), StateDir: state})
 	r := action.NewRunner(action.Options{Now: now, StateDir: state, Locker: action.PalaceLocks{Home: home}})
 	return &site{home: home, manager: m, Core: NewCore(CoreOptions{Manager: m, Observer: o, Examiner: x, Runner: r, StateDir: state, Extra: extra, Now: now})}
 }

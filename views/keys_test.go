@@ -13,7 +13,7 @@ import (
 // screens are the ways to every screen, from the first one.
 var screens = map[string]string{
 	"palaces": "", "overview": "enter", "wings": "enter tab", "rooms": "enter tab enter", "drawers": "d",
-	"findings": "f", "holders": "p", "tasks": "t", "search": "a esc", "like": "d m", "quality": "enter i", "guide": "enter u", "delete": "d D", "backups": "b",
+	"findings": "f", "holders": "p", "tasks": "t", "search": "a esc", "like": "d m", "quality": "enter i", "guide": "enter u", "delete": "d D", "backups": "b", "vitals": "v", "findings of a part": "v enter",
 }
 
 func TestNoScreenHasTwoCommandsOnOneKey(t *testing.T) {

@@ -51,6 +51,7 @@ func newOverview(a *App, r *reading) *overview {
 		{ID: "overview.drawers", Title: "All drawers of what is under the cursor", Short: "drawers", Keys: []string{"d"}, Group: groupScreen, Disabled: s.none, Run: s.openDrawers},
 		{ID: "overview.findings", Title: "Findings: what is wrong, how we know, what now", Short: "findings", Keys: []string{"f"}, Group: groupScreen, Run: func() tea.Cmd { return a.push(newFindings(a, s.r)) }},
 		a.repairCommand(func() *reading { return s.r }),
+		a.vitalsCommand(func() *reading { return s.r }, nil),
 		{ID: "overview.backups", Title: "Copies of the palace that repairs took: list them, restore one", Keys: []string{"b"}, Group: groupScreen, Disabled: func() string { return a.noBackups(s.r) }, Run: func() tea.Cmd { return a.push(newBackups(a, s.r)) }},
 		{ID: "overview.holders", Title: "Holders: who has it, who wants it", Short: "holders", Keys: []string{"p"}, Group: groupScreen, Run: func() tea.Cmd { return a.openHolders(r) }},
 		{ID: "overview.tasks", Title: "Tasks: what has been done, what is still going", Keys: []string{"t"}, Group: groupScreen, Run: func() tea.Cmd { return a.push(newTasks(a)) }},
@@ -158,18 +159,7 @@ func (s *overview) fillCollections() {
 		return
 	}
 	var rows []ui.Row
-	first := mainCollection(s.r.report, s.app.house.main)
-	list := slices.Clone(s.r.report.Collections)
-	slices.SortStableFunc(list, func(x, y health.Collection) int {
-		switch {
-		case first != nil && x.Name == first.Name && y.Name != first.Name:
-			return -1
-		case first != nil && y.Name == first.Name && x.Name != first.Name:
-			return 1
-		}
-		return 0
-	})
-	for _, c := range list {
+	for _, c := range s.app.mainFirst(s.r.report) {
 		sev := grade(c.Verdict)
 		missing := number(c.Vectors.Missing)
 		if value(c.Vectors.Missing) > 0 {
@@ -181,6 +171,22 @@ func (s *overview) fillCollections() {
 		}})
 	}
 	s.table.SetRows(rows)
+}
+
+// mainFirst are the collections of a report, the one MemPalace files into first.
+func (a *App) mainFirst(r *health.Report) []health.Collection {
+	first := mainCollection(r, a.house.main)
+	list := slices.Clone(r.Collections)
+	slices.SortStableFunc(list, func(x, y health.Collection) int {
+		switch {
+		case first != nil && x.Name == first.Name && y.Name != first.Name:
+			return -1
+		case first != nil && y.Name == first.Name && x.Name != first.Name:
+			return 1
+		}
+		return 0
+	})
+	return list
 }
 
 // emptyWords say why there are no collections.

@@ -35,6 +35,7 @@ func newPalaces(a *App) *palaces {
 		{ID: "palace.drawers", Title: "Drawers of the palace", Short: "drawers", Keys: []string{"d"}, Group: groupScreen, Disabled: s.noDrawers, Run: s.openDrawers},
 		{ID: "palace.findings", Title: "Findings: what is wrong, how we know, what now", Short: "findings", Keys: []string{"f"}, Group: groupScreen, Disabled: s.none, Run: s.openHealth},
 		a.repairCommand(s.current),
+		a.vitalsCommand(s.current, s.none),
 		{ID: "palace.holders", Title: "Holders: who has which palace", Short: "holders", Keys: []string{"p"}, Group: groupScreen, Run: s.openHolders},
 		{ID: "palace.tasks", Title: "Tasks: what has been done, what is still going", Keys: []string{"t"}, Group: groupScreen, Run: func() tea.Cmd { return a.push(newTasks(a)) }},
 		{ID: "palace.backups", Title: "Copies of the palace that repairs took: list them, restore one", Keys: []string{"b"}, Group: groupScreen, Disabled: s.noBackups, Run: func() tea.Cmd { return a.push(newBackups(a, s.current())) }},

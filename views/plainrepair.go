@@ -37,6 +37,17 @@ func (p *plain) cureExtras(r *reading, found []shownFinding) []extra {
 	})}}
 }
 
+// vitals reads out how each part of a palace is.
+func (p *plain) vitals(r *reading) error {
+	for _, c := range p.app.mainFirst(r.report) {
+		p.say("")
+		p.tell(p.app.partFields(r, c.Name, &c))
+	}
+	p.say("")
+	p.tell(p.app.partFields(r, palacePart, nil))
+	return errAsk
+}
+
 // backups reads the copies of a palace out.
 func (p *plain) backups(r *reading) error {
 	verify := false

@@ -105,6 +105,7 @@ func (p *plain) palace(r *reading) error {
 				list = append(list, choice{words, chosen(func() error { return p.collection(r, c) })})
 			}
 			list = append(list, choice{fmt.Sprintf("Findings: %d", len(merge(r.report, r.full))), chosen(func() error { return p.findings(r) })})
+			list = append(list, choice{"Health, part by part", func() error { return p.vitals(r) }})
 			if p.app.noBackups(r) == "" {
 				list = append(list, choice{"Copies that repairs took", chosen(func() error { return p.backups(r) })})
 			}

@@ -186,8 +186,8 @@ func TestCopiesAreListedVerifiedAndRestored(t *testing.T) {
 func TestThePlainFormRepairsAndTellsOfTheCopy(t *testing.T) {
 	t.Parallel()
 	site := newSite(t, "quarantine-holds-more")
-	out := plainDialog(t, site, "1", "R", "y", "3", "1", "v", "b", "u", "y", "q")
-	wantInOrder(t, out, "R repairs it: index", "Repair? y for yes", "searchable", "Copies that repairs took", "1 copy", "verified when taken",
+	out := plainDialog(t, site, "1", "R", "y", "3", "4", "1", "v", "b", "u", "y", "q")
+	wantInOrder(t, out, "R repairs it: index", "Repair? y for yes", "searchable", "Copies that repairs took", "of 2,395 drawers by meaning", "grew: ", "1 copy", "verified when taken",
 		"verified now", "Undo the repair", "as it was before the repair")
 }
 
