@@ -59,16 +59,6 @@ func copyModel(t *testing.T, without ...string) string {
 	return dir
 }
 
-func cosine(a, b []float32) float64 {
-	var dot, aa, bb float64
-	for i := range a {
-		dot += float64(a[i]) * float64(b[i])
-		aa += float64(a[i]) * float64(a[i])
-		bb += float64(b[i]) * float64(b[i])
-	}
-	return dot / math.Sqrt(aa*bb)
-}
-
 func TestVectorsAreThoseOfChroma(t *testing.T) {
 	t.Parallel()
 	for _, m := range []*Model{load(t, tiny), load(t, copyModel(t, onnxFile))} {

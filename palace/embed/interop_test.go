@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -93,6 +94,16 @@ var tricky = []string{
 	strings.Repeat("a", 100), strings.Repeat("a", 101), strings.Repeat("é", 101), strings.Repeat("supercalifragilistic ", 200),
 	strings.Repeat("x. ", 127), strings.Repeat("x ", 254), strings.Repeat("x ", 253) + "unaffordability", "١٢٣ ٪ « » „ “ ’ — … ·",
 	"\u1734\u166d\U00011938\U000111c9\u061d\u0890\u1c89", "a" + strings.Repeat("\u0301", 40) + "b", "\u302e\u302f\U0001d165\U0001d16d가힣",
+}
+
+func cosine(a, b []float32) float64 {
+	var dot, aa, bb float64
+	for i := range a {
+		dot += float64(a[i]) * float64(b[i])
+		aa += float64(a[i]) * float64(a[i])
+		bb += float64(b[i]) * float64(b[i])
+	}
+	return dot / math.Sqrt(aa*bb)
 }
 
 // prose is text as it is found in drawers, of all lengths.

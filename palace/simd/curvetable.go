@@ -1,8 +1,12 @@
+//go:build amd64 || arm64
+
 package simd
 
 // curveTable holds the constants of the curves, each as often as the widest
 // load of the kernels that take them from memory reads it. The kernels know
 // the places: constant i lies 32*i bytes in. Nothing writes to it.
+//
+//lint:ignore U1000 assembly reads it
 var curveTable = spread(
 	lowest,                                // 0
 	exp6, exp5, exp4, exp3, exp2, exp1, 1, // 1 to 7

@@ -5,6 +5,8 @@
   peer.py ids DIR            the same, token ids out
   peer.py points DIR         the ids of "a" + each code point + "b", one line each
   peer.py rate DIR           texts again, one at a time; CPU seconds out
+  peer.py palace DIR         texts into a palace, by the embedding function that Chroma finds in the home
+                             directory; the last one is a question, out come the ids and distances
 """
 
 import json
@@ -49,10 +51,23 @@ def prepare(directory):
     print("ready")
 
 
+def palace(directory):
+    import chromadb
+
+    *texts, question = json.load(sys.stdin)
+    client = chromadb.PersistentClient(directory)
+    drawers = client.create_collection("mempalace_drawers", metadata={"hnsw:space": "cosine"})
+    drawers.add(ids=["d%d" % i for i in range(len(texts))], documents=texts, metadatas=[{"wing": "w", "room": "r"}] * len(texts))
+    found = drawers.query(query_texts=[question], n_results=len(texts))
+    json.dump(dict(zip(found["ids"][0], found["distances"][0])), sys.stdout)
+
+
 def main():
     what, directory = sys.argv[1:]
     if what == "prepare":
         return prepare(directory)
+    if what == "palace":
+        return palace(directory)
     peer = embedder(directory)
     if what == "points":
         for cp in range(0x110000):
