@@ -26,7 +26,7 @@ func stopAt(n int) (at func(string) error, step *string) {
 }
 
 func TestAnUndoThatIsCutShortCanBeMadeAgain(t *testing.T) {
-	t.Parallel()
+	slow(t)
 	for name, threshold := range map[string]int{"index written": 100, "through the queue": 1000} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -131,7 +131,7 @@ func (s *stage) movedHere(backup string) {
 
 // A palace in WAL mode, and one whose last writer died, are repaired like others.
 func TestOtherJournalsAreRepairedAndUndone(t *testing.T) {
-	t.Parallel()
+	slow(t)
 	for _, name := range []string{"wal-clean", "hot-journal", "wal-orphaned"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -147,7 +147,7 @@ func TestOtherJournalsAreRepairedAndUndone(t *testing.T) {
 }
 
 func TestAnIndexThatWasMissingIsMissingAgain(t *testing.T) {
-	t.Parallel()
+	slow(t)
 	s := sick(t, "index-missing")
 	if files := s.indexes(); len(files) > 0 {
 		t.Fatalf("there is one: %v", files)

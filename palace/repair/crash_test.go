@@ -191,7 +191,7 @@ func (s *stage) wantNothingLeft(what string) {
 }
 
 func TestAFullDiskLeavesThePalaceAsItWasOrToBeFinished(t *testing.T) {
-	t.Parallel()
+	slow(t)
 	first := small(t, 100)
 	before := first.contents()
 	for n := 1; ; n += stride {
@@ -317,7 +317,7 @@ func TestUndoRefusesToLoseWhatWasFiledSince(t *testing.T) {
 }
 
 func TestUndoTakesBackARepairThatWasCutShort(t *testing.T) {
-	t.Parallel()
+	slow(t)
 	s := small(t, 100)
 	before, rows := s.indexes(), s.contents()
 	r := s.repair("")

@@ -123,7 +123,7 @@ func (s *stage) wantClean(left ...health.Code) {
 
 // The names of an index whose own are gone come back from a copy.
 func TestNamesComeBackFromACopyOfTheSegment(t *testing.T) {
-	t.Parallel()
+	slow(t)
 	s := sample(t, "synced")
 	before := s.contents()
 	s.backUp()
@@ -141,7 +141,7 @@ func TestNamesComeBackFromACopyOfTheSegment(t *testing.T) {
 
 // What a cut-off file still names is used, and nothing is guessed beyond it.
 func TestNamesBeforeTheCutAreUsed(t *testing.T) {
-	t.Parallel()
+	slow(t)
 	s := sample(t, "synced")
 	before := s.contents()
 	list, err := filepath.Glob(filepath.Join(s.dir, "*", hnswlib.PickleFile))

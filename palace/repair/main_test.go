@@ -231,3 +231,13 @@ func die() {
 	}
 	time.Sleep(time.Minute) // until the signal arrives
 }
+
+// slow leaves a test out under the race detector, under which SQLite alone
+// takes minutes; the steps it goes through are others' too.
+func slow(t *testing.T) {
+	t.Helper()
+	if underRace {
+		t.Skip("too slow under the race detector")
+	}
+	t.Parallel()
+}

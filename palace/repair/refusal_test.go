@@ -18,7 +18,7 @@ import (
 )
 
 func TestAPlanTouchesNothing(t *testing.T) {
-	t.Parallel()
+	slow(t)
 	for _, name := range []string{"links-empty", "header-short", "quarantined", "fts-missing", "seq-id-poisoned", "hot-journal"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -39,7 +39,7 @@ func TestAPlanTouchesNothing(t *testing.T) {
 }
 
 func TestAPlanNamesWhatPeopleFearFor(t *testing.T) {
-	t.Parallel()
+	slow(t)
 	s := sick(t, "links-empty")
 	graph := filepath.Join(s.dir, "knowledge_graph.sqlite3")
 	must(t, os.WriteFile(graph, []byte("facts"), 0o600))
@@ -130,7 +130,7 @@ func (o *openers) Palace(ctx context.Context, target locks.Target) (locks.Palace
 }
 
 func TestAPalaceThatOthersHaveOpenIsLeftAlone(t *testing.T) {
-	t.Parallel()
+	slow(t)
 	first := small(t, 100)
 	before := first.contents()
 	r := refused(t, first.repair("", func(o *Options) { o.Observer = &openers{o.Observer, 1, 0} }), InUse)

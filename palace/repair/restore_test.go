@@ -74,7 +74,7 @@ func TestARestoredPalaceIsWhatTheCopySaysAndCanBeUndone(t *testing.T) {
 }
 
 func TestADatabaseThatIsNoneIsReplacedByItsCopy(t *testing.T) {
-	t.Parallel()
+	slow(t)
 	s := sample(t, "synced")
 	before := s.contents()
 	from := s.backUp()
@@ -92,7 +92,7 @@ func TestADatabaseThatIsNoneIsReplacedByItsCopy(t *testing.T) {
 }
 
 func TestACopyThatIsDamagedOrAnothersIsRefused(t *testing.T) {
-	t.Parallel()
+	slow(t)
 	s := sample(t, "synced")
 	from := s.backUp()
 	files, err := filepath.Glob(filepath.Join(from, "*", "data_level0.bin"))
@@ -149,7 +149,7 @@ func TestACopyIsWholeWhileAWriterRuns(t *testing.T) {
 }
 
 func TestANewPalaceHoldsEveryRowOfTheOldOne(t *testing.T) {
-	t.Parallel()
+	slow(t)
 	for _, name := range []string{"space-forgotten", "closets-sick", "fts-missing"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
