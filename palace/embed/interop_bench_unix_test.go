@@ -4,7 +4,6 @@ package embed
 
 import (
 	"slices"
-	"strings"
 	"syscall"
 	"testing"
 )
@@ -22,7 +21,7 @@ func cpuSeconds(b *testing.B) float64 {
 func BenchmarkBesideChroma(b *testing.B) {
 	dir := trained(b)
 	m := load(b, dir)
-	text := strings.Join(prose()[27:30], " ")
+	text := prose()[32]
 	texts := slices.Repeat([]string{text}, 40)
 	theirs := float64(len(texts)) / ask[float64](b, texts, "rate", dir)
 	s := new(scratch)
