@@ -61,8 +61,17 @@ func newBackups(a *App, r *reading) *backups {
 	return s
 }
 
+// backupsCommand opens the copies of the palace that of gives; it may be nil.
+func (a *App) backupsCommand(of func() *reading) ui.Command {
+	return ui.Command{ID: "palace.backups", Title: "Copies of the palace that repairs took: list them, restore one", Keys: []string{"b"}, Group: groupScreen,
+		Disabled: func() string { return a.noBackups(of()) }, Run: func() tea.Cmd { return a.push(newBackups(a, of())) }}
+}
+
 // noBackups says why there can be no copies of a palace.
 func (a *App) noBackups(r *reading) string {
+	if r == nil {
+		return "there is no palace here yet"
+	}
 	if !filepath.IsAbs(r.path()) {
 		return "it is behind a server, whose copies are not beside it"
 	}

@@ -46,6 +46,7 @@ func newFindings(a *App, r *reading) *findings {
 		{ID: "finding.read", Title: "Cause, evidence and remedy of the finding", Short: "read", Keys: []string{"enter", "l", "right"}, Group: groupScreen, Disabled: s.none, Run: s.read},
 		{ID: "finding.repair", Title: "Repair what the finding under the cursor is about: the plan comes first", Short: "repair", Keys: []string{"R"}, Group: groupActs, Dangerous: true, Disabled: s.noCure, Run: s.repair},
 		{ID: "health.left", Title: "Back", Keys: []string{"h", "left"}, Group: groupScreen, Hidden: true, Run: a.retreat},
+		a.backupsCommand(func() *reading { return s.r }),
 	}, a.doctorCommands(func() *reading { return s.r })...), s.listKeys(false))
 	return s
 }

@@ -52,7 +52,7 @@ func newOverview(a *App, r *reading) *overview {
 		{ID: "overview.findings", Title: "Findings: what is wrong, how we know, what now", Short: "findings", Keys: []string{"f"}, Group: groupScreen, Run: func() tea.Cmd { return a.push(newFindings(a, s.r)) }},
 		a.repairCommand(func() *reading { return s.r }),
 		a.vitalsCommand(func() *reading { return s.r }, nil),
-		{ID: "overview.backups", Title: "Copies of the palace that repairs took: list them, restore one", Keys: []string{"b"}, Group: groupScreen, Disabled: func() string { return a.noBackups(s.r) }, Run: func() tea.Cmd { return a.push(newBackups(a, s.r)) }},
+		a.backupsCommand(func() *reading { return s.r }),
 		{ID: "overview.holders", Title: "Holders: who has it, who wants it", Short: "holders", Keys: []string{"p"}, Group: groupScreen, Run: func() tea.Cmd { return a.openHolders(r) }},
 		{ID: "overview.tasks", Title: "Tasks: what has been done, what is still going", Keys: []string{"t"}, Group: groupScreen, Run: func() tea.Cmd { return a.push(newTasks(a)) }},
 		{ID: "overview.left", Title: "Back to the palaces", Keys: []string{"h", "left"}, Group: groupScreen, Hidden: true, Run: a.retreat},

@@ -38,7 +38,7 @@ func newPalaces(a *App) *palaces {
 		a.vitalsCommand(s.current, s.none),
 		{ID: "palace.holders", Title: "Holders: who has which palace", Short: "holders", Keys: []string{"p"}, Group: groupScreen, Run: s.openHolders},
 		{ID: "palace.tasks", Title: "Tasks: what has been done, what is still going", Keys: []string{"t"}, Group: groupScreen, Run: func() tea.Cmd { return a.push(newTasks(a)) }},
-		{ID: "palace.backups", Title: "Copies of the palace that repairs took: list them, restore one", Keys: []string{"b"}, Group: groupScreen, Disabled: s.noBackups, Run: func() tea.Cmd { return a.push(newBackups(a, s.current())) }},
+		a.backupsCommand(s.current),
 		{ID: "palace.other", Title: "Open a palace at another path", Keys: []string{"o"}, Group: groupScreen, Run: always(a.askPath)},
 	}, a.closeCommands(s.current)...), a.searchCommands(func() (*reading, string, selection) {
 		return s.current(), mainCollection(s.current().report, a.house.main).Name, selection{}
@@ -105,13 +105,6 @@ func (s *palaces) none() string {
 }
 
 func (s *palaces) noDrawers() string { return noDrawers(s.app, s.current()) }
-
-func (s *palaces) noBackups() string {
-	if why := s.none(); why != "" {
-		return why
-	}
-	return s.app.noBackups(s.current())
-}
 
 func (s *palaces) sync() tea.Cmd {
 	s.fill()

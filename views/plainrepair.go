@@ -3,11 +3,14 @@ package views
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/dustin/go-humanize"
 
+	"castellan/palace/health"
 	"castellan/palace/repair"
+	"castellan/ui"
 )
 
 // numbered is what a letter with a number behind it does to a row of a list.
@@ -20,6 +23,12 @@ func (p *plain) numbered(letter string, n int, do func(i int) error) func(string
 		}
 		return do(i - 1)
 	}
+}
+
+// cureFields are those whose keys are letters of the menu too: b goes back here,
+// and the copies are a choice of the palace's menu.
+func (p *plain) cureFields(r *reading, f health.Finding) []ui.Field {
+	return slices.DeleteFunc(p.app.cureFields(r, f), func(f ui.Field) bool { return f.Label == "copies" })
 }
 
 // cureExtras is the letter that mends what a finding is about.

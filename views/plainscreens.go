@@ -226,7 +226,7 @@ func (p *plain) findings(r *reading) error {
 		for _, f := range found {
 			list = append(list, choice{severity(f.Severity).Word() + ": " + sentence(f.Cause), func() error {
 				p.say("")
-				p.tell(p.app.findingFields(f.Finding, "", p.app.cureFields(r, f.Finding)...))
+				p.tell(p.app.findingFields(f.Finding, "", p.cureFields(r, f.Finding)...))
 				return errAsk
 			}})
 		}

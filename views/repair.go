@@ -142,6 +142,8 @@ func (a *App) cureFields(r *reading, f health.Finding) []ui.Field {
 		return []ui.Field{{Label: "repair", Text: ui.Line{{Text: "R", Role: theme.Key}, {Text: " " + modeWords(how.Mode) + ". The plan comes first, and a copy before anything is changed."}}}}
 	case f.Remedy != nil && slices.Contains(repair.Modes(), repair.Mode(f.Remedy.Mode)):
 		return []ui.Field{{Label: "repair", Text: ui.In(theme.Faint, "castellan repair --mode "+f.Remedy.Mode+" "+modeWords(repair.Mode(f.Remedy.Mode))+". Here it is off: "+why+".")}}
+	case f.Remedy != nil && a.noBackups(r) == "" && strings.Contains(f.Remedy.Action+f.Remedy.Reason, "put a backup back"):
+		return []ui.Field{{Label: "copies", Text: ui.Line{{Text: "b", Role: theme.Key}, {Text: " lists those that Castellan took, and restores one."}}}}
 	}
 	return nil
 }
