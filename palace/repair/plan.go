@@ -17,6 +17,8 @@ import (
 	"castellan/palace/chroma"
 	"castellan/palace/health"
 	"castellan/palace/hnswlib"
+
+	"github.com/dustin/go-humanize"
 )
 
 // Plan looks at everything and says what would be done. It touches nothing.
@@ -237,11 +239,11 @@ func (r *Repair) describe(ctx context.Context, p *action.Plan, pt *patient, mode
 	if free >= 0 {
 		p.BytesFree = &free
 		if free < bytes+spare {
-			p.Refusal = refuse(DiskLow, filepath.Dir(r.dir), "free space there, or remove old backups: castellan backups list", "%d bytes are needed and %d are free", bytes, free)
+			p.Refusal = refuse(DiskLow, filepath.Dir(r.dir), "free space there, or remove old backups: castellan backups list", "%s are needed and %s are free", humanize.IBytes(uint64(bytes)), humanize.IBytes(uint64(free)))
 		}
 	}
 	if free := freeBytes(os.TempDir()); temp > 0 && free >= 0 && free < temp+spare && p.Refusal == nil {
-		p.Refusal = refuse(DiskLow, os.TempDir(), "free space there, or set TMPDIR to another directory", "SQLite needs %d bytes for scratch files and %d are free", temp, free)
+		p.Refusal = refuse(DiskLow, os.TempDir(), "free space there, or set TMPDIR to another directory", "SQLite needs %s for scratch files and %s are free", humanize.IBytes(uint64(temp)), humanize.IBytes(uint64(free)))
 	}
 	return nil
 }

@@ -16,6 +16,8 @@ import (
 	"castellan/palace/backend"
 	"castellan/palace/chroma"
 	"castellan/palace/dbfile"
+
+	"github.com/dustin/go-humanize"
 )
 
 // Rebuilt is the result of --mode from-sqlite.
@@ -73,7 +75,7 @@ func (r *Repair) planRebuild(ctx context.Context, p *action.Plan) error {
 	if free := freeBytes(filepath.Dir(r.dir)); free >= 0 {
 		p.BytesFree = &free
 		if free < bytes+spare {
-			p.Refusal = refuse(DiskLow, filepath.Dir(r.dir), "free space there", "%d bytes are needed and %d are free", bytes, free)
+			p.Refusal = refuse(DiskLow, filepath.Dir(r.dir), "free space there", "%s are needed and %s are free", humanize.IBytes(uint64(bytes)), humanize.IBytes(uint64(free)))
 		}
 	}
 	p.Estimate = time.Second + time.Duration(rows)*2*time.Millisecond

@@ -8,6 +8,8 @@ import (
 	"castellan/palace/backend"
 	"castellan/palace/chroma"
 	"castellan/palace/dbfile"
+
+	"github.com/dustin/go-humanize"
 )
 
 // The kinds of refusal; they never change their meaning.
@@ -69,5 +71,5 @@ func count(n int64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return fmt.Sprintf("%d %s", n, many)
+	return humanize.Comma(n) + " " + many
 }

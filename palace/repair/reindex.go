@@ -15,6 +15,8 @@ import (
 	"castellan/palace/chroma"
 	"castellan/palace/health"
 	"castellan/palace/hnswlib"
+
+	"github.com/dustin/go-humanize"
 )
 
 // reindex builds the vector index again from the vectors that are stored.
@@ -101,12 +103,14 @@ func (x *reindex) prepare(ctx context.Context, pt *patient) (work, error) {
 func (x *reindex) describe(w *work, pt *patient, g *gathered) {
 	name, dir := g.row.Name, g.live
 	from := []string{}
-	for src, words := range map[source]string{inIndex: "from the index", inQueue: "from the queue", inCopy: "from copies that were put aside", inTorn: "from the index, by their direction only"} {
-		if n := g.by[src]; n > 0 {
-			from = append(from, fmt.Sprintf("%d %s", n, words))
+	for _, part := range []struct {
+		src   source
+		words string
+	}{{inIndex, "from the index"}, {inTorn, "from the index, by their direction only"}, {inQueue, "from the queue"}, {inCopy, "from copies that were put aside"}} {
+		if n := g.by[part.src]; n > 0 {
+			from = append(from, humanize.Comma(int64(n))+" "+part.words)
 		}
 	}
-	slices.Sort(from)
 	if g.borrowed > 0 {
 		w.steps = append(w.steps, fmt.Sprintf("%s: take %s of the index from what is left of them and from copies", name, count(int64(g.borrowed), "name", "names")))
 	}

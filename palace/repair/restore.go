@@ -15,6 +15,8 @@ import (
 	"castellan/palace/action"
 	"castellan/palace/chroma"
 	"castellan/palace/dbfile"
+
+	"github.com/dustin/go-humanize"
 )
 
 // Backup is a copy of Castellan's beside a palace.
@@ -151,7 +153,7 @@ func (s *Restore) Plan(ctx context.Context) (action.Plan, error) {
 	if free := freeBytes(r.dir); free >= 0 {
 		p.BytesFree = &free
 		if free < bytes+spare {
-			p.Refusal = refuse(DiskLow, filepath.Dir(r.dir), "free space there", "%d bytes are needed and %d are free", bytes, free)
+			p.Refusal = refuse(DiskLow, filepath.Dir(r.dir), "free space there", "%s are needed and %s are free", humanize.IBytes(uint64(bytes)), humanize.IBytes(uint64(free)))
 		}
 	}
 	return p, r.foresee(ctx, &p)

@@ -16,6 +16,8 @@ import (
 	"castellan/palace/change"
 	"castellan/palace/chroma"
 	"castellan/palace/dbfile"
+
+	"github.com/dustin/go-humanize"
 )
 
 // Restorer puts back what a repair replaced; change.NewUndo takes it.
@@ -143,7 +145,7 @@ func (x Restorer) Plan(ctx context.Context, t change.Target, s *undo.Store, e un
 	if free := freeBytes(u.r.dir); free >= 0 {
 		p.BytesFree = &free
 		if free < bytes+spare {
-			p.Refusal = refuse(DiskLow, filepath.Dir(u.r.dir), "free space there", "%d bytes are needed and %d are free", bytes, free)
+			p.Refusal = refuse(DiskLow, filepath.Dir(u.r.dir), "free space there", "%s are needed and %s are free", humanize.IBytes(uint64(bytes)), humanize.IBytes(uint64(free)))
 			return p, nil
 		}
 	}
