@@ -90,8 +90,9 @@ func TestAHangingToolIsNotStartedTwice(t *testing.T) {
 			t.Errorf("%+v", m)
 		}
 	}
-	if len(started) != 1 {
-		t.Errorf("%d tools hang", len(started))
+	<-started // on a busy machine not before the three have lost patience
+	if len(started) != 0 {
+		t.Errorf("%d more tools hang", len(started))
 	}
 	close(release)
 	cb.patience = time.Minute
