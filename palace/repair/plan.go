@@ -61,11 +61,12 @@ func (r *Repair) Plan(ctx context.Context) (action.Plan, error) {
 		return p, nil
 	}
 	if err := r.describe(ctx, &p, pt, modes, j); err != nil {
-		if refused := r.refusal(err); refused != nil {
-			p.Refusal = refused
+		if p.Refusal = r.refusal(err); p.Refusal == nil {
+			return p, err
+		}
+		if p.Refusal.Kind != NothingToRepair {
 			return p, nil
 		}
-		return p, err
 	}
 	return p, r.foresee(ctx, &p)
 }
@@ -287,7 +288,9 @@ func (r *Repair) foresee(ctx context.Context, p *action.Plan) error {
 		held = held || l.State == locks.Held
 	}
 	switch {
-	case p.Refusal != nil, r.o.BackupOnly: // SQLite copies beside any writer
+	case r.o.BackupOnly: // SQLite copies beside any writer
+	// Whether there is nothing to do is not settled while somebody may write.
+	case p.Refusal != nil && (p.Refusal.Kind != NothingToRepair || !held):
 	case held && r.o.Wait <= 0:
 		who := "somebody who cannot be seen from here"
 		if len(p.Holders) > 0 && p.Holders[0].PID != 0 {
