@@ -111,6 +111,8 @@ func TestAHeldPalaceIsLeftAlone(t *testing.T) {
 	must(t, err)
 	defer l.Release()
 	refused(t, s.repair(""), LockHeld)
+	// Whether there is nothing to do is not settled while somebody may write.
+	refused(t, s.repair(Vacuum), LockHeld)
 	// It may be waited for.
 	planned(t, s.repair("", func(o *Options) { o.Wait = time.Minute }))
 }
