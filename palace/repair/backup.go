@@ -13,6 +13,7 @@ import (
 
 	"castellan/palace/chroma"
 	"castellan/palace/dbfile"
+	"castellan/palace/durable"
 	"castellan/palace/hnswlib"
 )
 
@@ -121,7 +122,7 @@ func (r *Repair) takeBackup(ctx context.Context, pt *patient, to, reason string,
 	if err := describe(to, m); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(sameOwners(to, r.dir), syncDir(filepath.Dir(to))); err != nil {
+	if err := errors.Join(sameOwners(to, r.dir), durable.SyncDir(filepath.Dir(to))); err != nil {
 		return nil, err
 	}
 	done = true

@@ -10,6 +10,7 @@ import (
 	"runtime"
 
 	"castellan/palace/chroma/pickle"
+	"castellan/palace/durable"
 	"castellan/palace/hnswlib"
 )
 
@@ -50,7 +51,7 @@ func (g *gathered) build(ctx context.Context, pt *patient, dir string, run *runn
 	if err := writeNames(filepath.Join(dir, hnswlib.PickleFile), labels, next); err != nil {
 		return err
 	}
-	return errors.Join(syncDir(dir), sameOwners(dir, pt.dir))
+	return errors.Join(durable.SyncDir(dir), sameOwners(dir, pt.dir))
 }
 
 func writeNames(path string, labels map[string]uint64, total uint64) error {
@@ -72,13 +73,13 @@ func writeNames(path string, labels map[string]uint64, total uint64) error {
 // swap puts a directory in the place of another one, which then is where the
 // first one was.
 func swap(fresh, live string, at func(string) error) error {
-	defer syncDir(filepath.Dir(live))
+	defer durable.SyncDir(filepath.Dir(live))
 	if _, err := os.Lstat(live); errors.Is(err, fs.ErrNotExist) {
-		return errors.Join(os.Rename(fresh, live), syncDir(filepath.Dir(live)))
+		return errors.Join(os.Rename(fresh, live), durable.SyncDir(filepath.Dir(live)))
 	}
 	done, err := exchange(fresh, live)
 	if err != nil || done {
-		return errors.Join(err, syncDir(filepath.Dir(live)))
+		return errors.Join(err, durable.SyncDir(filepath.Dir(live)))
 	}
 	// For a moment there is no index: Chroma would make an empty one and replay
 	// the queue into it, and loses nothing that is not in ours.
@@ -92,5 +93,5 @@ func swap(fresh, live string, at func(string) error) error {
 	if err := os.Rename(fresh, live); err != nil {
 		return errors.Join(err, os.Rename(old, live))
 	}
-	return syncDir(filepath.Dir(live))
+	return durable.SyncDir(filepath.Dir(live))
 }

@@ -12,6 +12,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"castellan/palace/durable"
 )
 
 const block = 64 << 10
@@ -120,7 +122,7 @@ func copyDir(ctx context.Context, from, to string) (map[string]string, error) {
 			return nil, err
 		}
 	}
-	return hashes, syncDir(to)
+	return hashes, durable.SyncDir(to)
 }
 
 // allocated is what directories take on the disk.

@@ -3,7 +3,6 @@
 package repair
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"syscall"
@@ -43,18 +42,4 @@ func sameOwner(path, like string) error {
 		return os.Lchown(path, int(s.Uid), int(s.Gid))
 	}
 	return nil
-}
-
-// syncDir makes the names in a directory durable. Some file systems know no
-// such thing; they keep names their own way.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	err = d.Sync()
-	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
-		err = nil
-	}
-	return errors.Join(err, d.Close())
 }

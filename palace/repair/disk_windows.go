@@ -23,6 +23,3 @@ func freeBytes(path string) int64 {
 func onDisk(info fs.FileInfo) int64 { return info.Size() }
 
 func sameOwner(string, string) error { return nil }
-
-// syncDir: Windows has no such call, and NTFS keeps names in its own journal.
-func syncDir(string) error { return nil }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"castellan/locks"
+	"castellan/palace/durable"
 )
 
 // journal says how far a repair has come. There is one for a palace at a time,
@@ -93,7 +94,7 @@ func (j *journal) remove(stateDir, key string) error {
 	if err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	return durable.SyncDir(filepath.Dir(path))
 }
 
 // left are the modes that were not done.
@@ -119,7 +120,7 @@ func replaceFile(path string, content []byte) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(temp))
 	}
-	return syncDir(filepath.Dir(path))
+	return durable.SyncDir(filepath.Dir(path))
 }
 
 // Interrupted is a repair that was cut short.

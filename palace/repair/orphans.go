@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"castellan/palace/chroma"
+	"castellan/palace/durable"
 	"castellan/palace/health"
 )
 
@@ -94,7 +95,7 @@ func (x *orphans) perform(ctx context.Context, pt *patient, run *running) error 
 		}
 		run.result.Moved = append(run.result.Moved, dir)
 	}
-	return errors.Join(syncDir(aside), syncDir(pt.dir))
+	return errors.Join(durable.SyncDir(aside), durable.SyncDir(pt.dir))
 }
 
 // asideDir is where a backup keeps directories that were moved and not copied.

@@ -12,6 +12,7 @@ import (
 
 	"castellan/palace"
 	"castellan/palace/chroma"
+	"castellan/palace/durable"
 )
 
 // dirs are the index directories of a backup.
@@ -78,7 +79,7 @@ func (r *Repair) putBack(ctx context.Context, backup, work string, at func(strin
 	if err := r.moveBack(filepath.Join(backup, asideDir), at); err != nil {
 		return err
 	}
-	return errors.Join(os.RemoveAll(work), syncDir(r.dir))
+	return errors.Join(os.RemoveAll(work), durable.SyncDir(r.dir))
 }
 
 func (r *Repair) restoreRows(ctx context.Context, from string) error {

@@ -16,6 +16,7 @@ import (
 	"castellan/palace/backend"
 	"castellan/palace/chroma"
 	"castellan/palace/dbfile"
+	"castellan/palace/durable"
 
 	"github.com/dustin/go-humanize"
 )
@@ -182,7 +183,7 @@ func (r *Repair) rebuild(ctx context.Context, report action.Reporter) (res actio
 	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
 		return res, refuse(BackupExists, to, "plan again: the next plan has another name", "there is something under the new palace's name already")
 	}
-	if err := errors.Join(sameOwners(temp, r.dir), os.Rename(temp, to), syncDir(filepath.Dir(to))); err != nil {
+	if err := errors.Join(sameOwners(temp, r.dir), os.Rename(temp, to), durable.SyncDir(filepath.Dir(to))); err != nil {
 		return res, err
 	}
 	return action.Result{Summary: "the new palace is " + to + "; the old one is as it was", Detail: done}, nil

@@ -13,6 +13,7 @@ import (
 
 	"castellan/palace/action"
 	"castellan/palace/chroma"
+	"castellan/palace/durable"
 	"castellan/palace/health"
 	"castellan/palace/hnswlib"
 
@@ -334,7 +335,7 @@ func (x *reindex) requeue(ctx context.Context, pt *patient, g *gathered, run *ru
 		return err
 	}
 	run.result.note(g)
-	return syncDir(pt.dir)
+	return durable.SyncDir(pt.dir)
 }
 
 // enqueue appends the vectors that a replay of the queue would not end with.

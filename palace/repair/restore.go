@@ -15,6 +15,7 @@ import (
 	"castellan/palace/action"
 	"castellan/palace/chroma"
 	"castellan/palace/dbfile"
+	"castellan/palace/durable"
 
 	"github.com/dustin/go-humanize"
 )
@@ -301,5 +302,5 @@ func (s *Restore) putAside(ctx context.Context, run *running) error {
 			return err
 		}
 	}
-	return errors.Join(sameOwner(fresh, r.dir), os.Rename(fresh, db), syncDir(r.dir))
+	return errors.Join(sameOwner(fresh, r.dir), os.Rename(fresh, db), durable.SyncDir(r.dir))
 }
