@@ -146,7 +146,7 @@ func (q *Queue) slots() ([]slot, error) {
 // locked runs fn while nobody else changes the queue. The directory is made
 // when missing, and what a killed program left half written is tidied away.
 func (q *Queue) locked(ctx context.Context, fn func() error) (err error) {
-	if err := q.makeDirs(); err != nil {
+	if err := durable.MakeDirs(q.dir, func() { q.at("mkdir") }); err != nil {
 		return q.broken(err)
 	}
 	l := flock.New(q.path(queueLock), flock.SetPermissions(0o600))
@@ -169,7 +169,7 @@ func (q *Queue) locked(ctx context.Context, fn func() error) (err error) {
 
 // draining runs fn while nobody else applies, drops or tries again.
 func (q *Queue) draining(fn func() error) (err error) {
-	if err := q.makeDirs(); err != nil {
+	if err := durable.MakeDirs(q.dir, func() { q.at("mkdir") }); err != nil {
 		return q.broken(err)
 	}
 	l := flock.New(q.path(drainLock), flock.SetPermissions(0o600))
@@ -186,35 +186,6 @@ func (q *Queue) draining(fn func() error) (err error) {
 		}
 	}()
 	return fn()
-}
-
-// makeDirs makes the queue's directory, durably: an entry is not safe in a
-// directory that the next power cut forgets.
-func (q *Queue) makeDirs() error {
-	var made []string
-	for dir := q.dir; ; dir = filepath.Dir(dir) {
-		info, err := os.Stat(dir)
-		if err == nil && !info.IsDir() {
-			return &fs.PathError{Op: "mkdir", Path: dir, Err: errors.New("is not a directory")}
-		}
-		if err == nil {
-			break
-		}
-		if !errors.Is(err, fs.ErrNotExist) || filepath.Dir(dir) == dir {
-			return err
-		}
-		made = append(made, dir)
-	}
-	for _, dir := range slices.Backward(made) {
-		q.at("mkdir")
-		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
-		}
-		if err := durable.SyncDir(filepath.Dir(dir)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // tidy removes what killed programs left: files that never got their name, and

@@ -35,7 +35,7 @@ func (s *Store) Begin(id string, kind Kind, palace, title string) (*Draft, error
 	if _, ok := number(id); !ok {
 		return nil, fmt.Errorf("%q is no name for an undo record", id)
 	}
-	if err := s.makeDirs(); err != nil {
+	if err := durable.MakeDirs(s.dir, nil); err != nil {
 		return nil, s.broken(err)
 	}
 	if err := s.tidy(); err != nil {

@@ -5,10 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-
-	"castellan/palace/durable"
 )
 
 // prune removes the oldest entries beyond the bounds. The newest always stays:
@@ -54,34 +51,6 @@ func (s *Store) tidy() error {
 			continue
 		}
 		if err := os.RemoveAll(filepath.Join(s.dir, e.Name())); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// makeDirs makes the store's directory, durably: an entry is not safe in a
-// directory that the next power cut forgets.
-func (s *Store) makeDirs() error {
-	var made []string
-	for dir := s.dir; ; dir = filepath.Dir(dir) {
-		info, err := os.Stat(dir)
-		if err == nil && !info.IsDir() {
-			return &fs.PathError{Op: "mkdir", Path: dir, Err: errors.New("is not a directory")}
-		}
-		if err == nil {
-			break
-		}
-		if !errors.Is(err, fs.ErrNotExist) || filepath.Dir(dir) == dir {
-			return err
-		}
-		made = append(made, dir)
-	}
-	for _, dir := range slices.Backward(made) {
-		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
-		}
-		if err := durable.SyncDir(filepath.Dir(dir)); err != nil {
 			return err
 		}
 	}
