@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 // TestClosingAForeignDescriptorDropsOurLock shows the hazard that the table of open files is there for. If it ever
@@ -212,5 +213,60 @@ func TestAWriterInThisProcessCanWriteBesideViews(t *testing.T) {
 		if got := count(t, db); got != want {
 			t.Errorf("%d rows, want %d", got, want)
 		}
+	}
+}
+
+// TestAViewThatBeginsWhileAWriterWaitsLeavesTheWriterAbleToWrite: the newcomer would share the -shm of the views that
+// the writer waits for, which is read-only, and keep it so after they have gone.
+func TestAViewThatBeginsWhileAWriterWaitsLeavesTheWriterAbleToWrite(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "exact.sqlite3")
+	build(t, path, 100)
+	p := start(t, "wal", path)
+	p.ask("add")
+	db := mustOpen(t, path, Options{})
+
+	view := func() (begun, end chan struct{}, done chan error) {
+		begun, end, done = make(chan struct{}), make(chan struct{}), make(chan error, 1)
+		go func() {
+			done <- db.View(t.Context(), func(*Tx) error { close(begun); <-end; return nil })
+		}()
+		return begun, end, done
+	}
+	begun, end, first := view()
+	<-begun
+	written := make(chan error, 1)
+	go func() {
+		release, err := Hold(t.Context(), path)
+		if err != nil {
+			written <- err
+			return
+		}
+		defer release()
+		writer := plain(t, path)
+		defer writer.Close()
+		_, err = writer.Exec("INSERT INTO drawer(body) VALUES ('ours')")
+		written <- err
+	}()
+	for deadline := time.Now().Add(10 * time.Second); !db.file.held(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the writer never came")
+		}
+	}
+	begunToo, endToo, second := view()
+	select {
+	case <-begunToo: // it may have begun beside the first
+	case <-time.After(100 * time.Millisecond):
+	}
+	close(end)
+	if err := <-first; err != nil {
+		t.Error(err)
+	}
+	<-begunToo
+	if err := <-written; err != nil {
+		t.Errorf("writing beside the second view: %v", err)
+	}
+	close(endToo)
+	if err := <-second; err != nil {
+		t.Error(err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"time"
 )
 
 // open is the one piece of state that belongs to the process and not to a value. The operating system makes it so:
@@ -147,14 +148,31 @@ func Hold(ctx context.Context, path string) (release func(), err error) {
 
 // viewSHM counts a view that is about to open -shm. It answers false if a writer of this process holds the file:
 // then -shm must be opened as the writer opens it.
-func (f *file) viewSHM() (readonly bool) {
+//
+// While a writer still waits for read-only views, a newcomer waits with it: it would join what they have open, and
+// keep that read-only under the writer after the last of them has gone. It waits only so long, for one of them may be
+// waiting for the newcomer; then it is one more of those the writer waits for.
+func (f *file) viewSHM(ctx context.Context) (readonly bool, err error) {
+	open.mu.Lock()
+	drained := f.drained
+	open.mu.Unlock()
+	if drained != nil {
+		timer := time.NewTimer(busyWait)
+		defer timer.Stop()
+		select {
+		case <-drained:
+		case <-timer.C:
+		case <-ctx.Done():
+			return false, ctx.Err()
+		}
+	}
 	open.mu.Lock()
 	defer open.mu.Unlock()
-	if f.writers > 0 {
-		return false
+	if f.writers > 0 && f.viewers == 0 {
+		return false, nil
 	}
 	f.viewers++
-	return true
+	return true, nil
 }
 
 func (f *file) leaveSHM() {

@@ -72,7 +72,12 @@ func (d *DB) session(ctx context.Context) (*session, error) {
 	}
 	end := func() { <-d.slots }
 	params := d.params
-	if d.file.viewSHM() {
+	readonly, err := d.file.viewSHM(ctx)
+	if err != nil {
+		end()
+		return nil, wrap(d.path, "waiting to read", err)
+	}
+	if readonly {
 		params = append(params[:len(params):len(params)], "readonly_shm=1")
 		end = func() { d.file.leaveSHM(); <-d.slots }
 	}
